@@ -1,0 +1,59 @@
+"""Neural link prediction that obeys your clauses.
+
+>>> import clausal
+>>> graph = clausal.load_graph("fb122")
+>>> run = clausal.train(graph, clauses=clausal.read_clauses("clauses.pl"))
+>>> run.predict("capital_of(?, france)")
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from clausal.config import Settings
+    from clausal.errors import ClausalError, InputError, RunError
+    from clausal.graph import Graph, load_graph
+    from clausal.logic import Clause, parse_clause, parse_clauses, read_clauses
+    from clausal.model import check_encoder, check_scorer
+    from clausal.run import Answer, Run, load, resume, train
+
+_HOMES = {
+    "clausal.config": ("Settings",),
+    "clausal.errors": ("ClausalError", "InputError", "RunError"),
+    "clausal.graph": ("Graph", "load_graph"),
+    "clausal.logic": ("Clause", "parse_clause", "parse_clauses", "read_clauses"),
+    "clausal.model": ("check_encoder", "check_scorer"),
+    "clausal.run": ("Answer", "Run", "load", "resume", "train"),
+}
+_MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "Answer",
+    "ClausalError",
+    "Clause",
+    "Graph",
+    "InputError",
+    "Run",
+    "RunError",
+    "Settings",
+    "check_encoder",
+    "check_scorer",
+    "load",
+    "load_graph",
+    "parse_clause",
+    "parse_clauses",
+    "read_clauses",
+    "resume",
+    "train",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import public names on first use, so that ``import clausal`` does not import torch."""
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module 'clausal' has no attribute {name!r}")
+    return getattr(import_module(_MODULE_OF[name]), name)

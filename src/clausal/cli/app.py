@@ -1,0 +1,41 @@
+"""The commands and their common options. Nothing here imports torch, so that ``--help`` answers at once."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+import clausal
+from clausal.cli.demo import demo
+from clausal.cli.evaluate import evaluate
+from clausal.cli.predict import predict
+from clausal.cli.train import train
+
+app = typer.Typer(
+    name="clausal",
+    help="Neural link prediction that obeys your clauses.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"clausal {clausal.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def common(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
+    ] = False,
+) -> None:
+    """Neural link prediction that obeys your clauses."""
+
+
+for command in (demo, train, evaluate, predict):
+    app.command()(command)

@@ -1,0 +1,66 @@
+"""``clausal evaluate``: how well a run ranks facts, or tells true facts from false ones."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from clausal.cli.output import Format, FormatOption, print_results
+from clausal.cli.progress import ranking_progress
+
+
+class Ties(StrEnum):
+    """Where a fact ranks among those of the same score."""
+
+    realistic = "realistic"
+    optimistic = "optimistic"
+    pessimistic = "pessimistic"
+
+
+class Filter(StrEnum):
+    """Which known facts are taken out of the ranking."""
+
+    full = "full"
+    partial = "partial"
+
+
+def evaluate(
+    run: Annotated[Path, typer.Argument(help="Run directory of a finished training.")],
+    split: Annotated[str, typer.Option(help="train, valid, test, or a file of facts.")] = "test",
+    ties: Annotated[Ties, typer.Option(help="Rank among equal scores: mean, best or worst.")] = Ties.realistic,
+    filter: Annotated[
+        Filter,
+        typer.Option(help="'partial' ranks each part of test without the rest of test in the filter, as the paper."),
+    ] = Filter.full,
+    relations: Annotated[bool, typer.Option("--relations", help="Metrics of each relation too.")] = False,
+    labelled: Annotated[
+        Path | None,
+        typer.Option(help="Instead: AUC-PR and AUC-ROC of a file of facts with a label in a fourth column."),
+    ] = None,
+    columns: Annotated[str, typer.Option(help="Order of the columns when --split is a file.")] = "sro",
+    format: FormatOption = Format.table,
+) -> None:
+    """Evaluate a run by filtered ranking, or on labelled facts."""
+    from clausal.cli.report import evaluation_rows
+    from clausal.evaluation import evaluate_labelled
+    from clausal.graph import read_facts, read_labelled
+    from clausal.run import load
+
+    loaded = load(run)
+    graph = loaded.graph
+    if labelled is not None:
+        facts, labels = read_labelled(labelled, graph)
+        result = evaluate_labelled(loaded.predictor.tabulated(), facts, labels)
+        print_results(format, [{"file": str(labelled), **result}], result, title="labelled facts")
+        return
+    chosen = split if split in graph.splits else read_facts(split, graph.entities, graph.relations, columns)
+    with ranking_progress() as progress:
+        evaluation = loaded.evaluate(
+            chosen, ties=ties.value, filter=filter.value, per_relation=relations, progress=progress
+        )
+    payload = evaluation.to_dict() | ({} if split in graph.splits else {"split": split})
+    title = f"{run}: filtered ranking, {ties.value} ties, {filter.value} filter"
+    print_results(format, evaluation_rows(payload, raw=True), payload, title=title)

@@ -1,0 +1,41 @@
+"""What commands read: graphs and clause files, by path or by the name of a known data set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from clausal.cli.output import say
+from clausal.cli.progress import download_progress
+
+if TYPE_CHECKING:
+    from clausal.graph import Graph
+    from clausal.logic import Clause
+
+
+def read_graph(source: str, *, columns: str, valid: float, test: float, seed: int) -> Graph:
+    """Load a graph and say what was found."""
+    from clausal.graph import load_graph
+
+    with download_progress() as progress:
+        graph = load_graph(source, columns=columns, valid=valid, test=test, seed=seed, progress=progress)
+    say(graph.summary())
+    for note in graph.notes:
+        say(f"note: {note}")
+    return graph
+
+
+def read_clauses(source: str | None) -> list[Clause]:
+    """Read a clause file; ``fb122`` and ``fb122-simple`` name the clauses that come with a data set."""
+    from clausal.graph import DATASETS, dataset_clauses
+    from clausal.logic import read_clauses as read
+
+    if source is None:
+        return []
+    name = source.removesuffix("-simple")
+    if name in DATASETS and not Path(source).exists():
+        with download_progress() as progress:
+            path = dataset_clauses(name, simple=name != source, progress=progress)
+        if path is not None:
+            return read(path)
+    return read(source)

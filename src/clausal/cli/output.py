@@ -1,0 +1,79 @@
+"""How results are printed: a table for people, JSON or CSV for programs; messages go to stderr."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+_WIDE = 200  # where there is no terminal to fit into
+
+
+class Format(StrEnum):
+    """Output formats of every command that prints results."""
+
+    table = "table"
+    json = "json"
+    csv = "csv"
+
+
+FormatOption = Annotated[Format, typer.Option("--format", help="How to print the results.")]
+
+Row = Mapping[str, Any]
+
+
+def stdout() -> Console:
+    """Return the console for results."""
+    console = Console(highlight=False)
+    return console if console.is_terminal else Console(highlight=False, width=_WIDE)
+
+
+def stderr() -> Console:
+    """Return the console for progress and messages."""
+    return Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+def say(message: str) -> None:
+    """Print a message for people on stderr."""
+    stderr().print(escape(message))
+
+
+def print_results(format: Format, rows: Sequence[Row], payload: Any, title: str | None = None) -> None:
+    """Print ``rows`` as a table or CSV, or ``payload`` as JSON."""
+    if format is Format.json:
+        print(json.dumps(payload, indent=2, ensure_ascii=False))
+    elif format is Format.csv:
+        writer = csv.DictWriter(sys.stdout, fieldnames=list(rows[0]) if rows else [], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    else:
+        stdout().print(make_table(rows, title))
+
+
+def make_table(rows: Sequence[Row], title: str | None = None) -> Table:
+    """Lay out rows as a table, numbers to the right."""
+    table = Table(title=title, title_justify="left", title_style="bold", header_style="bold")
+    for name, value in (rows[0] if rows else {}).items():
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        table.add_column(name, justify="right" if number else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(_cell(value) for value in row.values()))
+    return table
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.3f}" if abs(value) < 100 else f"{value:,.1f}"
+    return f"{value:,}" if isinstance(value, int) else escape(str(value))

@@ -1,0 +1,141 @@
+"""``clausal train``: a graph and clauses in, a run directory out."""
+
+from __future__ import annotations
+
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from clausal.cli.inputs import read_clauses, read_graph
+from clausal.cli.output import Format, FormatOption, print_results, say
+from clausal.cli.progress import training_progress
+from clausal.errors import InputError
+
+if TYPE_CHECKING:
+    from clausal.config import Settings
+    from clausal.logic import Clause
+    from clausal.run import Run
+
+
+def train(
+    graph: Annotated[
+        str | None,
+        typer.Argument(
+            help="A folder with train, valid and test; one file of facts; or fb122, wn18, fb15k-237, wn18rr."
+        ),
+    ] = None,
+    clauses: Annotated[
+        str | None,
+        typer.Option(help="File of clauses to obey, or a data set's name for those that come with it (fb122-simple)."),
+    ] = None,
+    config: Annotated[Path | None, typer.Option(help="Settings in TOML.")] = None,
+    set: Annotated[list[str] | None, typer.Option(help="One setting, such as model.dim=200; can be repeated.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Run directory to write; runs/GRAPH-SCORER-N by default.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with an unfinished run in --out.")] = False,
+    columns: Annotated[str, typer.Option(help="Order of subject, relation and object in a line.")] = "sro",
+    valid: Annotated[float, typer.Option(help="Share of valid facts when GRAPH is one file.")] = 0.1,
+    test: Annotated[float, typer.Option(help="Share of test facts when GRAPH is one file.")] = 0.1,
+    format: FormatOption = Format.table,
+) -> None:
+    """Train a link predictor on facts so that it obeys clauses."""
+    if resume:
+        _refuse_with_resume(graph=graph, clauses=clauses, config=config, set=set)
+        run = _resume(out)
+    else:
+        run = _train(graph, clauses, config, set or [], out, columns, valid, test)
+    from clausal.cli.report import evaluation_rows
+
+    _say_outcome(run)
+    split = "test" if "test" in run.metrics else "valid"
+    rows = evaluation_rows(run.metrics[split]) if split in run.metrics else []
+    if rows or format is not Format.table:
+        print_results(format, rows, run.metrics, title=f"{split} facts, filtered ranking")
+    say(f"next: clausal evaluate {run.path}\n      clausal predict {run.path} '{_example_query(run)}'")
+
+
+def _train(
+    source: str | None,
+    clause_source: str | None,
+    config: Path | None,
+    assignments: list[str],
+    out: Path | None,
+    columns: str,
+    valid: float,
+    test: float,
+) -> Run:
+    from clausal.config import Settings
+
+    if source is None:
+        raise InputError("give a graph to train on: a folder, a file, or the name of a data set")
+    if out is not None and out.exists():
+        raise InputError(f"{out}: exists already; choose another --out, or go on with an unfinished run by --resume")
+    settings = Settings.load(config, assignments)
+    clauses = read_clauses(clause_source)
+    graph = read_graph(source, columns=columns, valid=valid, test=test, seed=settings.train.seed)
+    from clausal.run import train as train_in
+
+    _say_plan(clauses, settings)
+    target = out or _free_directory(f"{graph.name}-{settings.model.scorer}")
+    with _progress(settings, len(clauses)) as (on_pass, on_epoch):
+        return train_in(graph, clauses, settings, out=target, on_pass=on_pass, on_epoch=on_epoch, tell=say)
+
+
+def _resume(out: Path | None) -> Run:
+    from clausal.run import load, resume
+    from clausal.run.directory import RunDirectory
+
+    if out is None:
+        raise InputError("--resume needs --out RUN: the directory of the run to go on with")
+    directory = RunDirectory.open(out)
+    if directory.finished:
+        say(f"{out}: this training has finished already")
+        return load(out)
+    settings = directory.settings
+    say(f"resuming {out}: {directory.graph.summary()}")
+    with _progress(settings, len(directory.clauses)) as (on_pass, on_epoch):
+        return resume(out, on_pass=on_pass, on_epoch=on_epoch)
+
+
+def _progress(settings: Settings, clauses: int) -> Any:
+    active = clauses if settings.clauses.adversary != "none" and settings.clauses.weight else 0
+    return training_progress(settings.model.scorer, settings.train.epochs, settings.train.passes, active)
+
+
+def _say_plan(clauses: list[Clause], settings: Settings) -> None:
+    """Say what will be trained."""
+    model, about = settings.model, settings.clauses
+    say(f"{model.scorer}, dim {model.dim}, domain {model.domain}, seed {settings.train.seed}")
+    if not clauses:
+        return
+    if about.adversary == "none":
+        say(f"{len(clauses):,} clauses are checked but not used: clauses.adversary is none")
+    else:
+        say(f"{len(clauses):,} clauses, adversary {about.adversary}, weight {about.weight:g}")
+
+
+def _say_outcome(run: Run) -> None:
+    training = run.metrics["training"]
+    kept = f"epoch {training['best_epoch']} of {training['epochs']}"
+    early = ", stopped early" if training["stopped_early"] else ""
+    say(f"trained in {training['seconds']:.1f} s{early}; kept the model of {kept} in {run.path}")
+
+
+def _free_directory(name: str) -> Path:
+    return next(path for number in count(1) if not (path := Path("runs") / f"{name}-{number}").exists())
+
+
+def _example_query(run: Run) -> str:
+    facts = run.graph.test if len(run.graph.test) else run.graph.train
+    subject, relation, _ = facts[0]
+    return f"{run.graph.relations[relation]}({run.graph.entities[subject]}, ?)"
+
+
+def _refuse_with_resume(**given: object) -> None:
+    for name, value in given.items():
+        if value:
+            option = "GRAPH" if name == "graph" else f"--{name}"
+            raise InputError(
+                f"{option} cannot be given with --resume: a run keeps the graph, clauses and settings it has"
+            )

@@ -1,0 +1,222 @@
+"""Typed settings, one documented default for each; unknown keys and impossible values are refused.
+
+The descriptions below are the reference: ``docs/reference/settings.md`` is generated from them.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from clausal.errors import InputError, did_you_mean
+
+Positive = Annotated[int, Field(gt=0)]
+NonNegative = Annotated[int, Field(ge=0)]
+PositiveReal = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+NonNegativeReal = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Real = Annotated[float, Field(allow_inf_nan=False)]
+
+ScorerName = Literal["distmult", "complex", "transe", "rescal", "simple", "cp", "rotate", "hole", "er-mlp", "model-f"]
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ModelSettings(_Section):
+    """The link predictor: encoder, scorer and domain."""
+
+    scorer: ScorerName = Field("complex", description="the scorer φ")
+    dim: Positive = Field(
+        100,
+        description="real parameters per entity; ComplEx and RotatE with dim 200 have 100 complex components, "
+        "SimplE and CP two halves of 100",
+    )
+    domain: Literal["sphere", "cube", "ball", "box", "none"] = Field(
+        "cube",
+        description="where entity vectors live: unit sphere, unit cube [0, 1]ᵏ, unit ball, a box, or anywhere",
+    )
+    box: tuple[Real, Real] = Field((-1.0, 1.0), description="lower and upper bound of the domain `box`")
+    encoder: Literal["table", "frozen"] = Field(
+        "table",
+        description="a trainable vector for each entity, or pre-trained vectors that stay as they are",
+    )
+    pretrained: str | None = Field(
+        None,
+        description="file of entity vectors: `.npy` or `.safetensors` (rows in the order of `pretrained_names`, or of "
+        "the sorted entity names), or word2vec text; the start for `table`, the vectors for `frozen`",
+    )
+    pretrained_names: str | None = Field(
+        None, description="text file with the entity name of each row of `pretrained`, one per line"
+    )
+    norm: Literal["l1", "l2", "l2-squared"] = Field("l1", description="the distance of TransE")
+    hidden: tuple[Positive, ...] = Field((), description="widths of ER-MLP's hidden layers; empty means [2 dim, dim]")
+
+    @model_validator(mode="after")
+    def _check(self) -> ModelSettings:
+        if self.box[0] >= self.box[1]:
+            raise ValueError(f"box: the lower bound {self.box[0]} must be below the upper bound {self.box[1]}")
+        if self.scorer in ("complex", "rotate", "simple", "cp") and self.dim % 2:
+            raise ValueError(f"dim: {self.scorer} needs an even number, as each entity has two halves; got {self.dim}")
+        if self.encoder == "frozen" and self.pretrained is None:
+            raise ValueError('pretrained: encoder = "frozen" needs a file of vectors')
+        if self.scorer == "model-f" and (self.encoder != "table" or self.pretrained):
+            raise ValueError("encoder: model-f has a vector for each entity pair and takes no entity vectors")
+        return self
+
+
+class FactSettings(_Section):
+    """The fact loss and the corruption of facts."""
+
+    loss: Literal["hinge", "pairwise", "logistic"] = Field(
+        "hinge", description="pointwise hinge (the paper's), pairwise margin, or logistic"
+    )
+    margin: NonNegativeReal = Field(1.0, description="the margin γ of the hinge and pairwise losses")
+    negatives: Positive = Field(1, description="corrupted subjects, and corrupted objects, for each fact")
+    corruption: Literal["uniform", "bernoulli"] = Field(
+        "uniform",
+        description="`bernoulli` weighs corrupted subjects and objects by how many objects and subjects the "
+        "relation has (Wang et al. 2014)",
+    )
+    filtered: bool = Field(False, description="redraw corruptions that are train facts")
+    batches: Positive = Field(10, description="batches in a pass over the facts")
+    batch_size: Positive | None = Field(None, description="facts in a batch; overrides `batches`")
+    l2_entities: NonNegativeReal = Field(0.0, description="weight of the squared norm of the entity parameters")
+    l2_relations: NonNegativeReal = Field(0.0, description="weight of the squared norm of the relation parameters")
+
+
+class ClauseSettings(_Section):
+    """The adversary and the inconsistency loss."""
+
+    adversary: Literal["gradient", "closed-form", "entities", "none"] = Field(
+        "gradient",
+        description="gradient ascent (ASR), closed form (cASR), random real entities, or no clauses at all",
+    )
+    fallback: Literal["gradient", "error", "skip"] = Field(
+        "gradient", description="what `closed-form` does with clauses that have no closed form"
+    )
+    weight: NonNegativeReal = Field(1.0, description="the weight α of the inconsistency loss")
+    sets: Positive = Field(10, description="adversarial sets B for each clause")
+    steps: NonNegative = Field(10, description="ascent steps τ_a of the adversary")
+    learning_rate: PositiveReal = Field(0.1, description="learning rate of the ascent (AdaGrad)")
+    pooling: Literal["sum", "mean", "max", "logsumexp"] = Field(
+        "sum", description="how the violations on the B sets of a clause become one"
+    )
+    semantics: Literal["godel", "product", "lukasiewicz"] = Field(
+        "godel", description="how connectives act: on scores (Gödel, the paper's) or on sigmoid(score)"
+    )
+    first: Literal["adversary", "discriminator"] = Field(
+        "adversary",
+        description="who moves first; `discriminator` trains the first epoch on unsearched sets, as the authors' code",
+    )
+
+
+class TrainSettings(_Section):
+    """The loop of Algorithm 1."""
+
+    epochs: Positive = Field(100, description="outer epochs τ; the adversary moves once in each")
+    passes: Positive = Field(10, description="passes τ_d over the facts in an outer epoch")
+    optimizer: Literal["adagrad", "sgd", "adam"] = Field("adagrad", description="the discriminator's optimiser")
+    learning_rate: PositiveReal = Field(0.1, description="the discriminator's learning rate η")
+    initial_accumulator: NonNegativeReal = Field(0.1, description="AdaGrad's initial accumulator")
+    seed: NonNegative = Field(0, description="seed of everything that is drawn at random")
+    device: str = Field("auto", description="`cpu`, `cuda`, or `auto` for a GPU where there is one")
+    checkpoint_seconds: NonNegativeReal = Field(
+        30.0, description="seconds between checkpoints; 0 means after every pass"
+    )
+
+
+class EvaluateSettings(_Section):
+    """Validation while training, early stopping and ranking."""
+
+    every: NonNegative = Field(10, description="epochs between validations; 0 means never")
+    patience: NonNegative = Field(
+        5, description="validations without improvement before training stops; 0 means never stop early"
+    )
+    metric: Literal["mrr", "hits@1", "hits@3", "hits@5", "hits@10"] = Field(
+        "mrr", description="filtered metric on valid that selects the model"
+    )
+    ties: Literal["realistic", "optimistic", "pessimistic"] = Field(
+        "realistic", description="rank among equal scores: mean, best or worst"
+    )
+
+
+class Settings(_Section):
+    """All settings of a training, by section."""
+
+    model: ModelSettings = ModelSettings()
+    facts: FactSettings = FactSettings()
+    clauses: ClauseSettings = ClauseSettings()
+    train: TrainSettings = TrainSettings()
+    evaluate: EvaluateSettings = EvaluateSettings()
+
+    @staticmethod
+    def from_mapping(values: Mapping[str, Any], origin: str = "settings") -> Settings:
+        """Check nested values; each problem names the setting, and unknown keys get a suggestion."""
+        try:
+            return Settings.model_validate(values)
+        except ValidationError as error:
+            raise InputError(f"{origin}: {_explain(error)}") from None
+
+    @staticmethod
+    def load(path: Path | None = None, assignments: Iterable[str] = ()) -> Settings:
+        """Read settings from a TOML file, then apply ``section.key=value`` assignments."""
+        values = _read_toml(path) if path else {}
+        for assignment in assignments:
+            _assign(values, assignment)
+        return Settings.from_mapping(values, str(path) if path else "--set")
+
+    def to_toml(self) -> str:
+        """Write every setting, defaults included."""
+        import tomli_w
+
+        return tomli_w.dumps(self.model_dump(mode="json", exclude_none=True))
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such settings file") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read as text: {error}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path}: not valid TOML: {error}") from None
+
+
+def _assign(values: dict[str, Any], assignment: str) -> None:
+    key, equals, text = assignment.partition("=")
+    section, dot, name = key.strip().partition(".")
+    if not (equals and dot and section and name):
+        raise InputError(f"--set {assignment}: expected section.key=value, such as model.dim=200")
+    try:
+        value = tomllib.loads(f"value = {text.strip()}")["value"]
+    except tomllib.TOMLDecodeError:
+        value = text.strip()  # a bare word is a string
+    target = values.setdefault(section, {})
+    if not isinstance(target, dict):
+        raise InputError(f"--set {assignment}: '{section}' is not a section")
+    target[name] = value
+
+
+def _explain(error: ValidationError) -> str:
+    return "; ".join(_explain_one(dict(problem)) for problem in error.errors(include_url=False))
+
+
+def _explain_one(problem: Mapping[str, Any]) -> str:
+    path = [str(part) for part in problem["loc"]]
+    where = ".".join(path)
+    if problem["type"] == "extra_forbidden":
+        section = Settings.model_fields.get(path[0]) if len(path) > 1 else None
+        known = section.annotation.model_fields if section and section.annotation else Settings.model_fields
+        kind = "setting" if len(path) > 1 else "section"
+        hint = did_you_mean(path[-1], known)
+        return f"unknown {kind} '{where}'{hint or '; known: ' + ', '.join(known)}"
+    message = str(problem["msg"]).removeprefix("Value error, ")
+    if problem["type"] == "value_error":
+        return f"{where}.{message}" if where else message
+    return f"{where}: {message[0].lower()}{message[1:]}; got {problem['input']!r}"

@@ -1,0 +1,130 @@
+"""Adversaries: they find the adversarial set S, the vectors on which the model breaks its clauses the most."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from clausal.consistency.clauses import ArgumentSlots, ClauseGroup
+from clausal.consistency.pooling import POOLINGS
+from clausal.consistency.semantics import Godel, Semantics
+from clausal.model.predictor import LinkPredictor
+
+AdversarialSet = list[Tensor]
+"""S: for each group of clauses the vectors bound to its variables [clauses, sets, slots, dim]."""
+
+
+class Adversary(ABC):
+    """FindAdversarialSet of Algorithm 1, and the inconsistency loss on what it finds."""
+
+    @abstractmethod
+    def find(
+        self,
+        predictor: LinkPredictor,
+        groups: Sequence[ClauseGroup],
+        generator: torch.Generator | None = None,
+    ) -> AdversarialSet:
+        """Return an adversarial set for the model as it is."""
+
+    @abstractmethod
+    def start(
+        self,
+        predictor: LinkPredictor,
+        groups: Sequence[ClauseGroup],
+        generator: torch.Generator | None = None,
+    ) -> AdversarialSet:
+        """Return an adversarial set before any search: S₀."""
+
+    @abstractmethod
+    def inconsistency(
+        self, predictor: LinkPredictor, groups: Sequence[ClauseGroup], adversarial_set: AdversarialSet
+    ) -> Tensor:
+        """Return the inconsistency of each clause [clauses], in the order of the groups; weights not applied."""
+
+
+class RealEntities(Adversary):
+    """Vectors of entities drawn at random: the baseline without a search (τ_a = 0)."""
+
+    def __init__(self, sets: int = 1, pooling: str = "sum", semantics: Semantics | None = None) -> None:
+        self.sets = sets
+        self.pooling = pooling
+        self.semantics = semantics or Godel()
+
+    @torch.no_grad()
+    def start(
+        self,
+        predictor: LinkPredictor,
+        groups: Sequence[ClauseGroup],
+        generator: torch.Generator | None = None,
+    ) -> AdversarialSet:
+        return [
+            predictor.random_arguments(
+                (
+                    len(group.clauses),
+                    self.sets,
+                    ArgumentSlots.of(group.shape, predictor.scorer.arguments).free,
+                ),
+                generator,
+            )
+            for group in groups
+        ]
+
+    def find(
+        self,
+        predictor: LinkPredictor,
+        groups: Sequence[ClauseGroup],
+        generator: torch.Generator | None = None,
+    ) -> AdversarialSet:
+        return self.start(predictor, groups, generator)
+
+    def inconsistency(
+        self, predictor: LinkPredictor, groups: Sequence[ClauseGroup], adversarial_set: AdversarialSet
+    ) -> Tensor:
+        pool = POOLINGS[self.pooling]
+        return torch.cat(
+            [
+                pool(group.violation(predictor, self.semantics, vectors))
+                for group, vectors in zip(groups, adversarial_set, strict=True)
+            ]
+        )
+
+
+class GradientAscent(RealEntities):
+    """τ_a projected AdaGrad ascent steps on S, from randomly drawn entities: lines 9 to 16 of Algorithm 1."""
+
+    def __init__(
+        self,
+        sets: int = 1,
+        steps: int = 10,
+        learning_rate: float = 0.1,
+        pooling: str = "sum",
+        semantics: Semantics | None = None,
+    ) -> None:
+        super().__init__(sets, pooling, semantics)
+        self.steps = steps
+        self.learning_rate = learning_rate
+
+    def find(
+        self,
+        predictor: LinkPredictor,
+        groups: Sequence[ClauseGroup],
+        generator: torch.Generator | None = None,
+    ) -> AdversarialSet:
+        # A vector that no free slot needs (a clause of constants alone) has nothing to ascend.
+        adversarial_set = self.start(predictor, groups, generator)  # randomly initialise S₀
+        searched = [vectors.requires_grad_() for vectors in adversarial_set if vectors.numel()]
+        if not searched:
+            return adversarial_set
+        ascent = torch.optim.Adagrad(searched, lr=self.learning_rate, initial_accumulator_value=0.1, maximize=True)
+        for _ in range(self.steps):
+            loss = self.inconsistency(predictor, groups, adversarial_set).sum()
+            gradients = torch.autograd.grad(loss, searched)  # g ← ∇_S J_I(A; θ, S)
+            for vectors, gradient in zip(searched, gradients, strict=True):
+                vectors.grad = gradient
+            ascent.step()  # S ← S + η g
+            for vectors in searched:
+                predictor.domain.project_(vectors.data)  # hⱼ ← proj(hⱼ)
+        return [vectors.detach() for vectors in adversarial_set]

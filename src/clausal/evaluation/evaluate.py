@@ -1,0 +1,146 @@
+"""Evaluation of a link predictor on a graph: a split, its named parts and each relation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from clausal.errors import InputError, did_you_mean
+from clausal.evaluation.known import Ids, Known
+from clausal.evaluation.metrics import Metrics, SideMetrics, metrics
+from clausal.evaluation.protocol import Ranker
+from clausal.evaluation.ranking import DEFAULT_MEMORY, Progress, rank
+from clausal.evaluation.ranks import Ranks, Ties
+from clausal.graph.graph import Facts, Graph
+
+Filter = Literal["full", "partial"]
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """The ranks of a split, of its parts and of its relations, and the metrics they give."""
+
+    ranks: Ranks
+    part_ranks: Mapping[str, Ranks]
+    relation_ranks: Mapping[str, Ranks]
+    filter: Filter
+    split: str
+
+    @property
+    def ties(self) -> Ties:
+        """How ties between scores are ranked."""
+        return self.ranks.ties
+
+    @cached_property
+    def filtered(self) -> SideMetrics:
+        """Filtered metrics by side: both, subject, object."""
+        return metrics(self.ranks)["filtered"]
+
+    @cached_property
+    def raw(self) -> SideMetrics:
+        """Raw metrics by side: both, subject, object."""
+        return metrics(self.ranks)["raw"]
+
+    @cached_property
+    def parts(self) -> dict[str, dict[str, SideMetrics]]:
+        """Filtered and raw metrics of each named part of the split."""
+        return {name: metrics(ranks) for name, ranks in self.part_ranks.items()}
+
+    @cached_property
+    def relations(self) -> dict[str, Metrics]:
+        """Filtered metrics of each relation, over both sides."""
+        return {name: metrics(ranks)["filtered"]["both"] for name, ranks in self.relation_ranks.items()}
+
+    def with_ties(self, ties: Ties) -> Evaluation:
+        """Return the same evaluation under another tie policy; nothing is scored again."""
+        return replace(
+            self,
+            ranks=self.ranks.with_ties(ties),
+            part_ranks={name: ranks.with_ties(ties) for name, ranks in self.part_ranks.items()},
+            relation_ranks={name: ranks.with_ties(ties) for name, ranks in self.relation_ranks.items()},
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``clausal evaluate --format json`` prints."""
+        return {
+            "filtered": self.filtered,
+            "raw": self.raw,
+            "parts": self.parts,
+            "relations": self.relations,
+            "ties": self.ties,
+            "filter": self.filter,
+            "split": self.split,
+        }
+
+
+def evaluate(
+    predictor: Ranker,
+    graph: Graph,
+    *,
+    split: str | Facts = "test",
+    ties: Ties = "realistic",
+    filter: Filter = "full",
+    per_relation: bool = False,
+    memory: int = DEFAULT_MEMORY,
+    progress: Progress | None = None,
+) -> Evaluation:
+    """Rank a split of ``graph``, or facts given as an array of ids, and measure it.
+
+    The filter holds train, valid, test and the facts evaluated. With ``filter="partial"`` each part of the
+    test split is ranked again with a filter of train, valid and that part only, as the paper's tables very
+    likely were; the split itself is always ranked with the full filter. Parts without facts are left out.
+    """
+    _check(predictor, graph, filter)
+    facts, name = (_split(graph, split), split) if isinstance(split, str) else (split, "facts")
+    if not len(facts):
+        raise InputError(f"there are no facts to evaluate: '{name}' of {graph.name} is empty")
+
+    def rank_among(facts: Facts, known: list[Facts]) -> Ranks:
+        index = Known(np.concatenate(known), predictor.num_entities, predictor.num_relations)
+        return rank(predictor, facts, index, ties=ties, memory=memory, progress=progress)
+
+    ranks = rank_among(facts, [graph.known, facts])
+    parts = {part: found for part, found in graph.parts.items() if len(found)} if name == "test" else {}
+    if filter == "partial":
+        part_ranks = {part: rank_among(found, [graph.train, graph.valid, found]) for part, found in parts.items()}
+    else:
+        part_ranks = {part: ranks.take(_places(found, facts, part)) for part, found in parts.items()}
+    relations = np.unique(facts[:, 1]).tolist() if per_relation else []
+    relation_ranks = {
+        graph.relations[relation]: ranks.take(np.flatnonzero(facts[:, 1] == relation)) for relation in relations
+    }
+    return Evaluation(ranks, part_ranks, relation_ranks, filter, name)
+
+
+def _check(predictor: Ranker, graph: Graph, filter: str) -> None:
+    if filter not in get_args(Filter):
+        raise InputError(f"unknown filter '{filter}'{did_you_mean(filter, get_args(Filter))}; choose full or partial")
+    sizes = (predictor.num_entities, predictor.num_relations)
+    if sizes != (len(graph.entities), len(graph.relations)):
+        raise InputError(
+            f"the link predictor knows {sizes[0]:,} entities and {sizes[1]:,} relations, but {graph.name} "
+            f"has {len(graph.entities):,} and {len(graph.relations):,}: use the graph it was trained on"
+        )
+
+
+def _split(graph: Graph, split: str) -> Facts:
+    if split not in graph.splits:
+        raise InputError(f"unknown split '{split}'{did_you_mean(split, graph.splits)}; choose train, valid or test")
+    return graph.splits[split]
+
+
+def _places(part: Facts, facts: Facts, name: str) -> Ids:
+    """Return where each fact of a part is among ``facts``."""
+    _, ids = np.unique(np.concatenate([facts, part]), axis=0, return_inverse=True)
+    ids = ids.reshape(-1)  # numpy 2.0 returned a column here
+    places = np.full(len(ids), -1, dtype=np.int64)
+    places[ids[: len(facts)]] = np.arange(len(facts))
+    found = places[ids[len(facts) :]]
+    missing = int((found < 0).sum())
+    if missing:
+        raise InputError(f"{missing:,} facts of part '{name}' are not in the test split; a part is a subset of test")
+    return found

@@ -1,0 +1,151 @@
+"""Ranking: the place of each fact among all entities on either side, raw and filtered at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from clausal.errors import RunError
+from clausal.evaluation.counting import Batch, count
+from clausal.evaluation.known import Answers, Ids, Known, object_queries, subject_queries
+from clausal.evaluation.protocol import Ranker, check_facts, not_numbers, scoring
+from clausal.evaluation.ranks import Counts, Ranks, Side, Ties, check_ties
+from clausal.graph.graph import Facts
+
+Progress = Callable[[int, int], None]
+
+DEFAULT_MEMORY = 32 * 2**20
+"""Bytes for the scores of one batch: on a CPU, more is no faster and less is slower."""
+
+
+def rank(
+    predictor: Ranker,
+    facts: Facts,
+    known: Known,
+    *,
+    ties: Ties = "realistic",
+    memory: int = DEFAULT_MEMORY,
+    progress: Progress | None = None,
+) -> Ranks:
+    """Rank ``facts`` on both sides; other ``known`` facts are left out of the filtered ranks.
+
+    Queries are scored in batches whose scores, with the work space to count them, take at most ``memory``
+    bytes, or one at a time where a single query takes more. ``progress`` is told how many ranks are done, of
+    two per fact.
+    """
+    check_ties(ties)
+    check_facts(facts, predictor)
+    entities, relations = predictor.num_entities, predictor.num_relations
+    sides: dict[Side, _Task] = {
+        "subject": _Task(
+            subject_queries(facts, entities),
+            facts[:, 0],
+            known.subjects,
+            lambda queries: predictor.score_subjects(queries // entities, queries % entities),
+        ),
+        "object": _Task(
+            object_queries(facts, relations),
+            facts[:, 2],
+            known.objects,
+            lambda queries: predictor.score_objects(queries // relations, queries % relations),
+        ),
+    }
+    raw: dict[Side, Counts] = {}
+    filtered: dict[Side, Counts] = {}
+    done = 0
+    with scoring(predictor):
+        rows = _queries_at_once(predictor, facts, memory)
+        for side, task in sides.items():
+            batches = []
+            for counts in task.batches(predictor, rows):
+                batches.append(counts)
+                done += counts.shape[1]
+                if progress is not None:
+                    progress(done, 2 * len(facts))
+            raw[side], filtered[side] = task.settle(batches)
+    return Ranks(filtered, raw, ties)
+
+
+def _queries_at_once(predictor: Ranker, facts: Facts, memory: int) -> int:
+    first = torch.from_numpy(facts[:1].astype(np.int64)).to(predictor.device)
+    score_bytes = predictor.score(*first.unbind(dim=1)).element_size()
+    query_bytes = predictor.num_entities * (score_bytes + 4)  # 4: counting works in float32
+    return max(1, memory // max(1, query_bytes))
+
+
+class _Task:
+    """One side: each distinct query is scored once, those with most facts first."""
+
+    def __init__(
+        self,
+        queries: Ids,
+        targets: NDArray[np.integer],
+        answers: Answers,
+        score: Callable[[Tensor], Tensor],
+    ) -> None:
+        distinct, inverse, sizes = np.unique(queries, return_inverse=True, return_counts=True)
+        most_first = np.argsort(-sizes, kind="stable")
+        place = np.empty_like(most_first)
+        place[most_first] = np.arange(len(distinct))
+        self.order = np.argsort(place[inverse], kind="stable")
+        self.queries = distinct[most_first]
+        self.targets = targets[self.order].astype(np.int64)
+        self.target_starts = _starts(sizes[most_first])
+        self.known, known_sizes = answers.find(self.queries)
+        self.known_starts = _starts(known_sizes)
+        self.target_is_known = answers.contain(queries, targets)
+        self.score = score
+
+    def batches(self, predictor: Ranker, rows: int) -> Iterator[Tensor]:
+        """Score ``rows`` queries at a time and yield the four counts of their facts, in ``order``."""
+        queries, targets, known = (
+            torch.from_numpy(array).to(predictor.device) for array in (self.queries, self.targets, self.known)
+        )
+        rows = min(rows, len(queries))
+        work_space = torch.empty(rows, predictor.num_entities, dtype=torch.float32, device=predictor.device)
+        for start in range(0, len(queries), max(rows, 1)):
+            stop = min(start + rows, len(queries))
+            target_starts = self.target_starts[start : stop + 1]
+            known_starts = self.known_starts[start : stop + 1]
+            batch = Batch(
+                targets[target_starts[0] : target_starts[-1]],
+                (target_starts - target_starts[0]).tolist(),
+                known[known_starts[0] : known_starts[-1]],
+                (known_starts - known_starts[0]).tolist(),
+            )
+            yield self._count(queries[start:stop], batch, work_space)
+
+    def _count(self, queries: Tensor, batch: Batch, work_space: Tensor) -> Tensor:
+        """Score and count in a frame of its own, so that two batches of scores never live at once."""
+        scores = self.score(queries)
+        _check_scores(scores, len(queries), work_space.shape[1])
+        return count(scores, batch, work_space)
+
+    def settle(self, batches: list[Tensor]) -> tuple[Counts, Counts]:
+        """Turn the counts of all batches into raw and filtered counts, in the order the facts were given."""
+        counts = np.zeros((4, len(self.order)), dtype=np.int64)
+        if batches:
+            counts[:, self.order] = torch.cat(batches, dim=1).cpu().numpy()
+        greater, at_least, known_greater, known_at_least = counts
+        equal = at_least - greater - 1
+        known_equal = known_at_least - known_greater - self.target_is_known
+        return Counts(greater, equal), Counts(greater - known_greater, equal - known_equal)
+
+
+def _starts(sizes: Ids) -> Ids:
+    """Return where each of consecutive groups starts, and where the last one ends."""
+    return np.concatenate([[0], np.cumsum(sizes)])
+
+
+def _check_scores(scores: Tensor, queries: int, entities: int) -> None:
+    if scores.shape != (queries, entities):
+        raise RunError(
+            f"the link predictor returned scores of shape {list(scores.shape)} for {queries} queries "
+            f"over {entities} entities; expected [{queries}, {entities}]"
+        )
+    if scores.amax().isnan():  # the greatest of anything and not-a-number is not-a-number: one pass, no copy
+        raise not_numbers()

@@ -1,0 +1,72 @@
+"""Ranks of facts among all entities, kept as counts so that every tie policy can be read from one scoring."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clausal.errors import InputError, did_you_mean
+
+Ties = Literal["realistic", "optimistic", "pessimistic"]
+Setting = Literal["filtered", "raw"]
+Side = Literal["subject", "object"]
+
+
+def check_ties(ties: str) -> None:
+    """Refuse a tie policy that does not exist."""
+    if ties not in get_args(Ties):
+        raise InputError(
+            f"unknown tie policy '{ties}'{did_you_mean(ties, get_args(Ties))}; "
+            f"choose one of {', '.join(get_args(Ties))}"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """How many other entities score more than each fact (``greater``), and exactly as much (``equal``)."""
+
+    greater: NDArray[np.int64]
+    equal: NDArray[np.int64]
+
+    def ranks(self, ties: Ties) -> NDArray[np.float64]:
+        """Return ranks from 1: ties go behind the fact (optimistic), before it (pessimistic), or half."""
+        share = {"optimistic": 0.0, "realistic": 0.5, "pessimistic": 1.0}[ties]
+        return 1.0 + self.greater + share * self.equal
+
+    def take(self, index: NDArray[np.integer]) -> Counts:
+        """Return the counts of the facts at ``index``."""
+        return Counts(self.greater[index], self.equal[index])
+
+
+@dataclass(frozen=True, eq=False)
+class Ranks:
+    """The ranks of facts on both sides: ``filtered`` leaves other known facts out of the count."""
+
+    filtered: Mapping[Side, Counts]
+    raw: Mapping[Side, Counts]
+    ties: Ties = "realistic"
+
+    def __len__(self) -> int:
+        return len(self.raw["object"].greater)
+
+    def of(self, setting: Setting, side: Literal["both", "subject", "object"]) -> NDArray[np.float64]:
+        """Return the ranks on one side in the order of the facts, or subject ranks and then object ranks."""
+        counts = self.filtered if setting == "filtered" else self.raw
+        if side != "both":
+            return counts[side].ranks(self.ties)
+        return np.concatenate([counts["subject"].ranks(self.ties), counts["object"].ranks(self.ties)])
+
+    def take(self, index: NDArray[np.integer]) -> Ranks:
+        """Return the ranks of the facts at ``index``."""
+        filtered = {side: counts.take(index) for side, counts in self.filtered.items()}
+        raw = {side: counts.take(index) for side, counts in self.raw.items()}
+        return replace(self, filtered=filtered, raw=raw)
+
+    def with_ties(self, ties: Ties) -> Ranks:
+        """Return the same ranks under another tie policy; nothing is scored again."""
+        check_ties(ties)
+        return replace(self, ties=ties)

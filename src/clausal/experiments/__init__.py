@@ -1,0 +1,1 @@
+"""Experiments as recipes over the public API."""

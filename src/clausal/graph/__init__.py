@@ -1,0 +1,21 @@
+"""Knowledge graphs: facts and their vocabulary, files, splits and known data sets."""
+
+from clausal.graph.catalogue import DATASETS
+from clausal.graph.datasets import dataset_clauses
+from clausal.graph.graph import Facts, Graph
+from clausal.graph.loading import load_graph
+from clausal.graph.readers import read_facts, read_labelled
+from clausal.graph.splits import split_facts
+from clausal.graph.vocabulary import Names
+
+__all__ = [
+    "DATASETS",
+    "Facts",
+    "Graph",
+    "Names",
+    "dataset_clauses",
+    "load_graph",
+    "read_facts",
+    "read_labelled",
+    "split_facts",
+]

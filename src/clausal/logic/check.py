@@ -1,0 +1,90 @@
+"""Clauses against a vocabulary: every relation and constant is known, and every head variable is bound."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from clausal.errors import InputError
+from clausal.logic.place import place
+from clausal.logic.shape import horn_parts
+from clausal.logic.syntax import Atom, Clause, Constant, Variable
+
+if TYPE_CHECKING:
+    from clausal.graph.vocabulary import Names
+
+_SHOWN = 10
+
+
+@dataclass(frozen=True)
+class _Problem:
+    kind: str
+    name: str
+    clause: Clause
+    column: int | None
+
+
+def check_clauses(clauses: Iterable[Clause], entities: Names, relations: Names) -> None:
+    """Raise one ``InputError`` that names what in these clauses does not fit this vocabulary.
+
+    An unknown relation, an unknown constant, and a variable in the head of a Horn clause that its body lacks
+    are reported at the first place, with the nearest known name; the first 10 are shown.
+    """
+    problems = [problem for clause in clauses for problem in _problems(clause, entities, relations)]
+    if not problems:
+        return
+    # One misspelt name is one problem, however often it occurs.
+    times = Counter(_key(problem) for problem in problems)
+    first = {_key(problem): problem for problem in reversed(problems)}
+    distinct = [first[key] for key in times]
+    lines = [
+        _describe(problem, times[_key(problem)], entities, relations) for problem in distinct[:_SHOWN]
+    ]  # suggestions compare many names, so only those shown are looked for
+    if len(distinct) > _SHOWN:
+        lines.append(f"and {len(distinct) - _SHOWN} more")
+    raise InputError("\n".join(lines))
+
+
+def _problems(clause: Clause, entities: Names, relations: Names) -> Iterator[_Problem]:
+    for atom in clause.atoms:
+        if atom.relation not in relations:
+            yield _Problem("relation", atom.relation, clause, atom.column)
+        for term in atom.terms:
+            if isinstance(term, Constant) and term.name not in entities:
+                yield _Problem("constant", term.name, clause, term.column)
+    for variable in _unbound(clause):
+        yield _Problem("variable", variable.name, clause, variable.column)
+
+
+def _unbound(clause: Clause) -> Iterator[Variable]:
+    parts = horn_parts(clause)
+    if parts is None:
+        return
+    body, head = parts
+    if not body or not isinstance(head, Atom):
+        return
+    bound = {term for atom in body for term in atom.terms}
+    for term in dict.fromkeys(head.terms):
+        if isinstance(term, Variable) and term not in bound:
+            yield term
+
+
+def _key(problem: _Problem) -> tuple[object, ...]:
+    own = (id(problem.clause),) if problem.kind == "variable" else ()
+    return problem.kind, problem.name, *own
+
+
+def _describe(problem: _Problem, times: int, entities: Names, relations: Names) -> str:
+    name, clause = problem.name, problem.clause
+    where = place(clause.source, clause.line, problem.column) or f"in '{clause}'"
+    also = f" ({times} times)" if times > 1 else ""
+    if problem.kind == "relation":
+        hint = relations.suggestion(name) or f"; it is none of the graph's {len(relations):,} relations"
+        return f"{where}: unknown relation '{name}'{also}{hint}"
+    if problem.kind == "constant":
+        hint = entities.suggestion(name) or "; a variable starts with an upper-case letter or '?'"
+        return f"{where}: unknown constant '{name}'{also}{hint}"
+    hint = "quote it to mean the entity" if name in entities else "add an atom with it to the body"
+    return f"{where}: the head's variable '{name}' is not in the body; {hint}"

@@ -1,0 +1,99 @@
+"""Public contract checks: what the rest of the library relies on in a scorer and in an encoder.
+
+Run ``check_scorer(MyScorer(dim=8))`` in your tests; a broken promise raises ``ContractError`` and says which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+
+from clausal.model.scorers.base import Scorer
+
+
+class ContractError(AssertionError):
+    """A scorer or an encoder does not do what the library relies on."""
+
+
+def check_scorer(scorer: Scorer, *, tolerance: float = 1e-4) -> None:
+    """Check that ``scorer`` broadcasts, agrees with itself on all candidates, and has finite gradients."""
+    generator = torch.Generator().manual_seed(0)
+
+    def draw(*shape: int) -> Tensor:
+        return torch.rand(shape, generator=generator) - 0.5
+
+    if not isinstance(scorer, nn.Module):
+        raise ContractError("a scorer must be an nn.Module")
+    if scorer.relation_dim < 1 or scorer.dim < 1:
+        raise ContractError("relation_dim and dim must be positive")
+    arguments = [draw(3, 4, scorer.dim) for _ in range(scorer.arguments)]
+    relation = draw(4, scorer.relation_dim)
+    scores = scorer.score(relation, *arguments)
+    _require_shape("score", scores, (3, 4))
+    single = scorer.score(relation[2], *(argument[1, 2] for argument in arguments))
+    _require_close("score of one fact and of a batch", single, scores[1, 2], tolerance)
+    _check_gradients(scorer, relation, arguments)
+    if scorer.arguments == 2:
+        _check_candidates(scorer, relation, arguments[0][0], draw(5, scorer.dim), tolerance)
+    relations = torch.empty(6, scorer.relation_dim)
+    scorer.reset_relations_(relations, generator)
+    if not relations.isfinite().all():
+        raise ContractError("reset_relations_ left values that are not finite")
+
+
+def check_encoder(encoder: nn.Module, num_entities: int, dim: int) -> None:
+    """Check that ``encoder`` maps ids of any shape to finite vectors, the same ones each time in eval mode."""
+    if not isinstance(encoder, nn.Module):
+        raise ContractError("an encoder must be an nn.Module")
+    training = encoder.training
+    encoder.eval()
+    ids = torch.arange(num_entities)
+    vectors = encoder(ids)
+    _require_shape("encoder(ids)", vectors, (num_entities, dim))
+    if not vectors.isfinite().all():
+        raise ContractError("encoder returned values that are not finite")
+    _require_close("two calls in eval mode", encoder(ids), vectors, 0.0)
+    grid = ids[: 2 * (num_entities // 2)].reshape(2, -1)
+    _require_close("ids of shape [2, n] and of shape [2 n]", encoder(grid).flatten(0, 1), vectors[: grid.numel()], 1e-5)
+    encoder.train(training)
+
+
+def _check_candidates(scorer: Scorer, relation: Tensor, known: Tensor, candidates: Tensor, tolerance: float) -> None:
+    checks: list[tuple[str, Callable[..., Tensor], Tensor]] = [
+        (
+            "score_objects",
+            scorer.score_objects,
+            scorer.score(relation.unsqueeze(1), known.unsqueeze(1), candidates),
+        ),
+        (
+            "score_subjects",
+            scorer.score_subjects,
+            scorer.score(relation.unsqueeze(1), candidates, known.unsqueeze(1)),
+        ),
+    ]
+    for name, score_all, expected in checks:
+        scores = score_all(relation, known, candidates)
+        _require_shape(name, scores, (len(relation), len(candidates)))
+        _require_close(f"{name} and score", scores, expected, tolerance)
+
+
+def _check_gradients(scorer: Scorer, relation: Tensor, arguments: list[Tensor]) -> None:
+    inputs = [tensor.clone().requires_grad_() for tensor in (relation, *arguments)]
+    gradients = torch.autograd.grad(scorer.score(*inputs).sum(), inputs, allow_unused=True)
+    for position, gradient in enumerate(gradients):
+        if gradient is None or not gradient.isfinite().all():
+            name = ("relation", "first argument", "second argument")[position]
+            raise ContractError(f"score has no finite gradient with respect to its {name}")
+
+
+def _require_shape(what: str, tensor: Tensor, shape: tuple[int, ...]) -> None:
+    if tuple(tensor.shape) != shape:
+        raise ContractError(f"{what} must have shape {list(shape)}; got {list(tensor.shape)}")
+
+
+def _require_close(what: str, one: Tensor, other: Tensor, tolerance: float) -> None:
+    gap = (one - other).abs().max().item()
+    if not gap <= tolerance:
+        raise ContractError(f"{what} must agree; they differ by {gap:.3g}")

@@ -1,0 +1,141 @@
+"""Domains: where entity vectors, and so adversarial vectors, live (the subspace U of the paper)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from clausal.errors import InputError
+
+
+class Domain(ABC):
+    """A set of vectors with a projection onto it."""
+
+    name: str
+
+    @abstractmethod
+    def project(self, vectors: Tensor) -> Tensor:
+        """Return the nearest vectors in the domain; differentiable almost everywhere. Shape [..., dim]."""
+
+    @abstractmethod
+    def sample(
+        self,
+        shape: Sequence[int],
+        generator: torch.Generator | None = None,
+        device: torch.device | None = None,
+    ) -> Tensor:
+        """Draw vectors of the given shape [..., dim] from all over the domain."""
+
+    @torch.no_grad()
+    def project_(self, vectors: Tensor) -> Tensor:
+        """Project in place: the paper's proj(h)."""
+        return vectors.copy_(self.project(vectors))
+
+    def contains(self, vectors: Tensor, tolerance: float = 1e-5) -> Tensor:
+        """Say for each vector whether it lies in the domain. Shape [...]."""
+        return (self.project(vectors) - vectors).abs().amax(-1) <= tolerance
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+
+class Sphere(Domain):
+    """The unit sphere, ‖h‖₂ = 1."""
+
+    name = "sphere"
+
+    def project(self, vectors: Tensor) -> Tensor:
+        norm = torch.linalg.vector_norm(vectors, dim=-1, keepdim=True)
+        anywhere = vectors.shape[-1] ** -0.5  # the zero vector is equally far from every point
+        return torch.where(norm > 0, vectors / norm.clamp_min(torch.finfo(vectors.dtype).tiny), anywhere)
+
+    def sample(
+        self,
+        shape: Sequence[int],
+        generator: torch.Generator | None = None,
+        device: torch.device | None = None,
+    ) -> Tensor:
+        return self.project(torch.randn(shape, generator=generator, device=device))
+
+
+class Ball(Domain):
+    """The unit ball, ‖h‖₂ ≤ 1."""
+
+    name = "ball"
+
+    def project(self, vectors: Tensor) -> Tensor:
+        norm = torch.linalg.vector_norm(vectors, dim=-1, keepdim=True)
+        return vectors / norm.clamp_min(1.0)
+
+    def sample(
+        self,
+        shape: Sequence[int],
+        generator: torch.Generator | None = None,
+        device: torch.device | None = None,
+    ) -> Tensor:
+        direction = Sphere().sample(shape, generator, device)
+        radius = torch.rand((*shape[:-1], 1), generator=generator, device=device) ** (1 / shape[-1])
+        return direction * radius
+
+
+class Box(Domain):
+    """A box, low ≤ hᵢ ≤ high in every component."""
+
+    name = "box"
+
+    def __init__(self, low: float = -1.0, high: float = 1.0) -> None:
+        if not low < high:
+            raise InputError(f"model.box: the lower bound {low} must be below the upper bound {high}")
+        self.low, self.high = low, high
+
+    def project(self, vectors: Tensor) -> Tensor:
+        return vectors.clamp(self.low, self.high)
+
+    def sample(
+        self,
+        shape: Sequence[int],
+        generator: torch.Generator | None = None,
+        device: torch.device | None = None,
+    ) -> Tensor:
+        return self.low + (self.high - self.low) * torch.rand(shape, generator=generator, device=device)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.low}, {self.high})"
+
+
+class Cube(Box):
+    """The unit cube, 0 ≤ hᵢ ≤ 1."""
+
+    name = "cube"
+
+    def __init__(self) -> None:
+        super().__init__(0.0, 1.0)
+
+    def __repr__(self) -> str:
+        return "Cube()"
+
+
+class Unbounded(Domain):
+    """All of ℝᵏ: no projection."""
+
+    name = "none"
+
+    def project(self, vectors: Tensor) -> Tensor:
+        return vectors
+
+    def project_(self, vectors: Tensor) -> Tensor:
+        return vectors
+
+    def sample(
+        self,
+        shape: Sequence[int],
+        generator: torch.Generator | None = None,
+        device: torch.device | None = None,
+    ) -> Tensor:
+        return torch.randn(shape, generator=generator, device=device)
+
+
+DOMAINS: dict[str, type[Domain]] = {kind.name: kind for kind in (Sphere, Cube, Ball, Box, Unbounded)}

@@ -1,0 +1,134 @@
+"""The link predictor: encoder h, scorer φ and relation parameters θ, scoring facts by their ids."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from clausal.model.domains import Domain, Unbounded
+from clausal.model.encoders import FrozenTable, Table
+from clausal.model.scorers.base import Scorer
+
+
+class Negatives(NamedTuple):
+    """Corruptions of a batch of facts: ids that replace the subject and ids that replace the object."""
+
+    subjects: Tensor  # [negatives, batch]
+    objects: Tensor  # [negatives, batch]
+
+
+class LinkPredictor(nn.Module):
+    """φ_r(h(a₁), h(a₂)) for entity ids a₁, a₂ and relation ids r."""
+
+    def __init__(
+        self,
+        encoder: nn.Module,
+        scorer: Scorer,
+        *,
+        num_entities: int,
+        num_relations: int,
+        domain: Domain | None = None,
+    ) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.scorer = scorer
+        self.domain = domain or Unbounded()
+        self.num_entities = num_entities
+        self.num_relations = num_relations
+        self.relations = nn.Parameter(torch.empty(num_relations, scorer.relation_dim))
+        self.reset_parameters()
+
+    def reset_parameters(self, generator: torch.Generator | None = None) -> None:
+        """Initialise {θ, γ} at random and project the entities: line 2 of Algorithm 1."""
+        if isinstance(self.encoder, Table):
+            self.encoder.reset_parameters(generator)
+        self.scorer.reset_relations_(self.relations.data, generator)
+        self.scorer.reset_parameters(generator)
+        self.project_()
+
+    @property
+    def device(self) -> torch.device:
+        """Where the parameters are."""
+        return self.relations.device
+
+    @property
+    def num_candidates(self) -> int:
+        """How many ids a corruption can draw from."""
+        return self.num_entities
+
+    def project_(self) -> None:
+        """Project all entity vectors onto the domain: hⱼ ← proj(hⱼ)."""
+        if isinstance(self.encoder, Table):
+            self.domain.project_(self.encoder.weight.data)
+
+    def encode(self, entities: Tensor) -> Tensor:
+        """Map entity ids [...] to vectors [..., dim] in the domain."""
+        vectors: Tensor = self.encoder(entities)
+        return vectors if isinstance(self.encoder, Table) else self.domain.project(vectors)
+
+    def encode_all(self) -> Tensor:
+        """Return the vectors of all entities [entities, dim]."""
+        if isinstance(self.encoder, Table):
+            return self.encoder.weight
+        return self.encode(torch.arange(self.num_entities, device=self.device))
+
+    def relation(self, relations: Tensor) -> Tensor:
+        """Look up relation ids [...] → parameters [..., relation_dim]."""
+        return nn.functional.embedding(relations, self.relations)
+
+    def score(self, subjects: Tensor, relations: Tensor, objects: Tensor) -> Tensor:
+        """Score facts by their ids; the three broadcast."""
+        return self.scorer.score(self.relation(relations), self.encode(subjects), self.encode(objects))
+
+    def score_objects(self, subjects: Tensor, relations: Tensor) -> Tensor:
+        """Score every entity as object: ids [b], [b] → [b, entities]."""
+        return self.scorer.score_objects(self.relation(relations), self.encode(subjects), self.encode_all())
+
+    def score_subjects(self, relations: Tensor, objects: Tensor) -> Tensor:
+        """Score every entity as subject: ids [b], [b] → [b, entities]."""
+        return self.scorer.score_subjects(self.relation(relations), self.encode(objects), self.encode_all())
+
+    def score_relations(self, subjects: Tensor, objects: Tensor) -> Tensor:
+        """Score every relation: ids [b], [b] → [b, relations]."""
+        relations = torch.arange(self.num_relations, device=self.device)
+        return self.score(subjects.unsqueeze(-1), relations, objects.unsqueeze(-1))
+
+    def score_corrupted(self, facts: Tensor, negatives: Negatives) -> tuple[Tensor, Tensor]:
+        """Score facts [b, 3] and their corruptions; every vector is looked up once. → [b], [2 negatives, b]."""
+        count = len(negatives.subjects)
+        ids = torch.cat([facts[None, :, 0], negatives.subjects, facts[None, :, 2], negatives.objects])
+        vectors = self.encode(ids)  # [2 + 2 negatives, b, dim]
+        subjects, objects = vectors[: 1 + count], vectors[1 + count :]
+        relation = self.relation(facts[:, 1])
+        with_objects = self.scorer.score(relation, subjects[0], objects)
+        with_subjects = self.scorer.score(relation, subjects[1:], objects[0])
+        return with_objects[0], torch.cat([with_subjects, with_objects[1:]])
+
+    def random_arguments(self, shape: Sequence[int], generator: torch.Generator | None = None) -> Tensor:
+        """Return the vectors of randomly drawn entities [*shape, dim]: where an adversarial set starts."""
+        ids = torch.randint(self.num_entities, tuple(shape), generator=generator, device=self.device)
+        return self.encode(ids)
+
+    def fixed_arguments(self, *entities: Tensor) -> Tensor:
+        """Return the vector that constants of a clause stand for: ids [...] → [..., dim]."""
+        (constants,) = entities
+        return self.encode(constants)
+
+    @torch.no_grad()
+    def tabulated(self) -> LinkPredictor:
+        """Return a predictor with every entity encoded once; itself if its encoder is a table already."""
+        if isinstance(self.encoder, Table):
+            return self
+        table = FrozenTable(self.encode_all())
+        copy = LinkPredictor(
+            table,
+            self.scorer,
+            num_entities=self.num_entities,
+            num_relations=self.num_relations,
+            domain=Unbounded(),
+        )
+        copy.relations = self.relations
+        return copy

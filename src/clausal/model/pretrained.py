@@ -1,0 +1,99 @@
+"""Pre-trained entity vectors from .npy, safetensors or word2vec text, in the order of the vocabulary."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from clausal.errors import InputError
+from clausal.graph.vocabulary import Names
+
+Vectors = NDArray[np.float32]
+
+
+def read_vectors(path: str | Path, entities: Names, dim: int, names_path: str | Path | None = None) -> Tensor:
+    """Read one vector for each entity [entities, dim].
+
+    Rows of ``.npy`` and ``.safetensors`` files follow ``names_path`` (one name per line) or, without it, the
+    vocabulary. A word2vec text file names its rows itself. Rows of other names are ignored.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise InputError(f"{path}: no such file of vectors (model.pretrained)")
+    if path.suffix in (".npy", ".safetensors"):
+        vectors = _read_npy(path) if path.suffix == ".npy" else _read_safetensors(path)
+        names = _read_names(Path(names_path)) if names_path else list(entities)
+    else:
+        names, vectors = _read_word2vec(path)
+    if vectors.ndim != 2 or vectors.shape[1] != dim:
+        raise InputError(f"{path}: expected vectors of {dim} numbers (model.dim); got shape {list(vectors.shape)}")
+    if len(names) != len(vectors):
+        raise InputError(f"{path}: {len(vectors):,} vectors for {len(names):,} names; give model.pretrained_names")
+    if not np.isfinite(vectors).all():
+        raise InputError(
+            f"{path}: row {int(np.argmin(np.isfinite(vectors).all(1))) + 1} has a value that is not finite"
+        )
+    row = {name: index for index, name in enumerate(names)}
+    missing = [name for name in entities if name not in row]
+    if missing:
+        shown = ", ".join(f"'{name}'" for name in missing[:3])
+        raise InputError(f"{path}: no vector for {len(missing):,} of {len(entities):,} entities, such as {shown}")
+    return torch.from_numpy(vectors[[row[name] for name in entities]])
+
+
+def _read_npy(path: Path) -> Vectors:
+    try:
+        return np.asarray(np.load(path, allow_pickle=False), dtype=np.float32)
+    except (ValueError, OSError, EOFError) as error:
+        raise InputError(f"{path}: not a .npy file of numbers: {error}") from None
+
+
+def _read_safetensors(path: Path) -> Vectors:
+    from safetensors import SafetensorError
+    from safetensors.numpy import load_file
+
+    try:
+        tensors = load_file(path)
+    except (SafetensorError, OSError) as error:
+        raise InputError(f"{path}: not a safetensors file: {error}") from None
+    if len(tensors) != 1 and "entities" not in tensors:
+        raise InputError(f"{path}: expected one tensor, or one called 'entities'; found {', '.join(sorted(tensors))}")
+    return np.asarray(tensors.get("entities", next(iter(tensors.values()))), dtype=np.float32)
+
+
+def _read_names(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file of names (model.pretrained_names)") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8: {error}") from None
+
+
+def _read_word2vec(path: Path) -> tuple[list[str], Vectors]:
+    """Read lines ``name number number …``, with or without the header line ``rows dim``."""
+    names: list[str] = []
+    rows: list[Vectors] = []
+    width = 0
+    try:
+        with path.open(encoding="utf-8") as lines:
+            for number, line in enumerate(lines, 1):
+                parts = line.rstrip().split(" ")
+                if number == 1 and len(parts) == 2 and all(part.isdigit() for part in parts):
+                    width = int(parts[1])
+                    continue
+                width = width or len(parts) - 1
+                values = np.array(parts[-width:], dtype=np.float32) if len(parts) > width > 0 else None
+                if values is None:
+                    raise InputError(f"{path}:{number}: expected a name and {width} numbers")
+                names.append(" ".join(parts[:-width]))
+                rows.append(values)
+    except ValueError as error:  # UnicodeDecodeError is one too
+        raise InputError(f"{path}: not word2vec text (name and numbers on each line): {error}") from None
+    if not rows:
+        raise InputError(f"{path}: empty file of vectors")
+    return names, np.stack(rows)

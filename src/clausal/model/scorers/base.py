@@ -1,0 +1,105 @@
+"""The scorer φ: scores vectors, not ids, so that an adversary can search the vectors it is given."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from clausal.errors import InputError
+from clausal.model.initialisation import xavier_
+
+BROADCAST_LIMIT = 1 << 24
+"""Most numbers a scorer without a matrix form may hold at once when it scores all candidates."""
+
+
+class Scorer(nn.Module):
+    """φ_r(h₁, h₂): a score for each triple of relation, subject and object vectors.
+
+    A new scorer says in ``relation_dim`` how many numbers describe a relation and implements ``score``.
+    Scorers that have a faster way to score all candidates override ``score_objects`` and ``score_subjects``.
+    """
+
+    name: ClassVar[str]
+    arguments: ClassVar[int] = 2
+    """How many vectors a fact has beside its relation: two entities, or one entity pair (Model F)."""
+
+    def __init__(self, dim: int) -> None:
+        super().__init__()
+        self.dim = dim
+
+    @property
+    def relation_dim(self) -> int:
+        """How many numbers describe one relation."""
+        return self.dim
+
+    @abstractmethod
+    def score(self, relation: Tensor, subject: Tensor, object: Tensor) -> Tensor:
+        """Score [..., relation_dim], [..., dim], [..., dim] → [...], broadcasting over leading dimensions."""
+
+    def score_objects(self, relation: Tensor, subject: Tensor, candidates: Tensor) -> Tensor:
+        """Score every candidate as object: [b, relation_dim], [b, dim], [n, dim] → [b, n]."""
+        rows = max(1, BROADCAST_LIMIT // max(1, candidates.numel()))
+        return torch.cat(
+            [
+                self.score(r.unsqueeze(1), s.unsqueeze(1), candidates)
+                for r, s in zip(relation.split(rows), subject.split(rows), strict=True)
+            ]
+        )
+
+    def score_subjects(self, relation: Tensor, object: Tensor, candidates: Tensor) -> Tensor:
+        """Score every candidate as subject: [b, relation_dim], [b, dim], [n, dim] → [b, n]."""
+        rows = max(1, BROADCAST_LIMIT // max(1, candidates.numel()))
+        return torch.cat(
+            [
+                self.score(r.unsqueeze(1), candidates, o.unsqueeze(1))
+                for r, o in zip(relation.split(rows), object.split(rows), strict=True)
+            ]
+        )
+
+    def reset_relations_(self, relations: Tensor, generator: torch.Generator | None = None) -> None:
+        """Initialise the matrix of relation parameters [relations, relation_dim]."""
+        xavier_(relations, generator)
+
+    def reset_parameters(self, generator: torch.Generator | None = None) -> None:
+        """Initialise the scorer's own parameters, which all relations share, if it has any."""
+
+    def extra_repr(self) -> str:
+        """Show the dimension in ``repr``."""
+        return f"dim={self.dim}"
+
+
+class MultilinearScorer(Scorer):
+    """A scorer that is linear in the subject and in the object, so all candidates are one matrix product."""
+
+    @abstractmethod
+    def object_query(self, relation: Tensor, subject: Tensor) -> Tensor:
+        """Return q with φ = ⟨q, object⟩. Shape [..., dim]."""
+
+    @abstractmethod
+    def subject_query(self, relation: Tensor, object: Tensor) -> Tensor:
+        """Return q with φ = ⟨q, subject⟩. Shape [..., dim]."""
+
+    def score(self, relation: Tensor, subject: Tensor, object: Tensor) -> Tensor:
+        return torch.linalg.vecdot(self.object_query(relation, subject), object)
+
+    def score_objects(self, relation: Tensor, subject: Tensor, candidates: Tensor) -> Tensor:
+        return self.object_query(relation, subject) @ candidates.T
+
+    def score_subjects(self, relation: Tensor, object: Tensor, candidates: Tensor) -> Tensor:
+        return self.subject_query(relation, object) @ candidates.T
+
+
+def require_even(dim: int, scorer: str) -> int:
+    """Return ``dim`` // 2, or explain why this scorer needs an even dimension."""
+    if dim % 2:
+        raise InputError(f"model.dim: {scorer} needs an even dimension, as each entity has two halves; got {dim}")
+    return dim // 2
+
+
+def halves(vectors: Tensor) -> tuple[Tensor, Tensor]:
+    """Split [..., dim] into two halves [..., dim / 2]: real and imaginary part, or two roles."""
+    first, second = vectors.chunk(2, dim=-1)
+    return first, second

@@ -1,0 +1,32 @@
+"""CP, the canonical polyadic decomposition (Hitchcock 1927): unrelated vectors for an entity's two roles."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from clausal.model.scorers.base import MultilinearScorer, halves, require_even
+
+
+class CP(MultilinearScorer):
+    """⟨s₁, r, o₂⟩ with entity halves (·₁, ·₂) for the roles of subject and of object."""
+
+    name = "cp"
+
+    def __init__(self, dim: int) -> None:
+        super().__init__(dim)
+        require_even(dim, "CP")
+
+    @property
+    def relation_dim(self) -> int:
+        return self.dim // 2
+
+    def object_query(self, relation: Tensor, subject: Tensor) -> Tensor:
+        as_subject, _ = halves(subject)
+        query = relation * as_subject
+        return torch.cat([torch.zeros_like(query), query], -1)
+
+    def subject_query(self, relation: Tensor, object: Tensor) -> Tensor:
+        _, as_object = halves(object)
+        query = relation * as_object
+        return torch.cat([query, torch.zeros_like(query)], -1)

@@ -1,0 +1,19 @@
+"""DistMult (Yang et al. 2015): φ_r(h₁, h₂) = ⟨θ_r, h₁, h₂⟩, symmetric in subject and object."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from clausal.model.scorers.base import MultilinearScorer
+
+
+class DistMult(MultilinearScorer):
+    """⟨θ_r, h₁, h₂⟩, the tri-linear dot product."""
+
+    name = "distmult"
+
+    def object_query(self, relation: Tensor, subject: Tensor) -> Tensor:
+        return relation * subject
+
+    def subject_query(self, relation: Tensor, object: Tensor) -> Tensor:
+        return relation * object

@@ -1,0 +1,36 @@
+"""RotatE (Sun et al. 2019): φ_r(h₁, h₂) = −Σᵢ |h₁ᵢ e^{iθᵢ} − h₂ᵢ| over complex components."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from clausal.model.scorers.base import Scorer, halves, require_even
+
+
+class RotatE(Scorer):
+    """A relation rotates each complex component by an angle; the parameters are the dim / 2 angles."""
+
+    name = "rotate"
+
+    def __init__(self, dim: int) -> None:
+        super().__init__(dim)
+        require_even(dim, "RotatE")
+
+    @property
+    def relation_dim(self) -> int:
+        return self.dim // 2
+
+    def score(self, relation: Tensor, subject: Tensor, object: Tensor) -> Tensor:
+        cos, sin = relation.cos(), relation.sin()
+        s_real, s_imag = halves(subject)
+        o_real, o_imag = halves(object)
+        difference = torch.stack([cos * s_real - sin * s_imag - o_real, sin * s_real + cos * s_imag - o_imag])
+        return -torch.linalg.vector_norm(difference, dim=0).sum(-1)
+
+    @torch.no_grad()
+    def reset_relations_(self, relations: Tensor, generator: torch.Generator | None = None) -> None:
+        """Draw the angles uniformly from the circle."""
+        relations.uniform_(-math.pi, math.pi, generator=generator)

@@ -1,0 +1,28 @@
+"""SimplE (Kazemi and Poole 2018): each entity has a subject and an object half, each relation also an inverse."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from clausal.model.scorers.base import MultilinearScorer, halves, require_even
+
+
+class SimplE(MultilinearScorer):
+    """½ (⟨s₁, r, o₂⟩ + ⟨o₁, r′, s₂⟩) with entity halves (·₁, ·₂) and relation halves (r, r′)."""
+
+    name = "simple"
+
+    def __init__(self, dim: int) -> None:
+        super().__init__(dim)
+        require_even(dim, "SimplE")
+
+    def object_query(self, relation: Tensor, subject: Tensor) -> Tensor:
+        forward, inverse = halves(relation)
+        first, second = halves(subject)
+        return torch.cat([inverse * second, forward * first], -1) / 2
+
+    def subject_query(self, relation: Tensor, object: Tensor) -> Tensor:
+        forward, inverse = halves(relation)
+        first, second = halves(object)
+        return torch.cat([forward * second, inverse * first], -1) / 2

@@ -1,0 +1,110 @@
+"""A trained run: the link predictor with the names it speaks in. Load it, evaluate it, ask it questions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from torch import nn
+
+from clausal.config import Settings
+from clausal.errors import InputError
+from clausal.evaluation import Evaluation, evaluate
+from clausal.graph.graph import Facts, Graph
+from clausal.logic.syntax import Clause
+from clausal.model.build import build_predictor, build_scorer
+from clausal.model.predictor import LinkPredictor
+from clausal.model.scorers.base import Scorer
+from clausal.run.directory import MODEL, RunDirectory
+from clausal.run.prediction import Answer, predict
+from clausal.run.tensors import read_tensors, require_shape
+from clausal.training.train import find_device, make_predictor
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A link predictor, the graph and clauses it was trained on, its settings and what training measured."""
+
+    predictor: LinkPredictor
+    graph: Graph
+    clauses: Sequence[Clause]
+    settings: Settings
+    metrics: dict[str, Any] = field(default_factory=dict)
+    path: Path | None = None
+
+    def predict(self, query: str, k: int = 10, *, new: bool = False) -> list[Answer]:
+        """Answer ``relation(subject, ?)``, ``relation(?, object)`` or ``?(subject, object)`` with the best k names.
+
+        ``new`` leaves out facts that the graph already has. ``pandas.DataFrame(run.predict(…))`` makes a table.
+        """
+        return predict(self.predictor.tabulated(), self.graph, query, k, new=new)
+
+    def evaluate(
+        self,
+        split: str | Facts = "test",
+        *,
+        ties: Literal["realistic", "optimistic", "pessimistic"] = "realistic",
+        filter: Literal["full", "partial"] = "full",
+        per_relation: bool = False,
+        **options: Any,
+    ) -> Evaluation:
+        """Rank a split, or facts given as ids, and measure the ranking."""
+        return evaluate(
+            self.predictor.tabulated(),
+            self.graph,
+            split=split,
+            ties=ties,
+            filter=filter,
+            per_relation=per_relation,
+            **options,
+        )
+
+
+def load(
+    path: str | Path, *, scorer: Scorer | None = None, encoder: nn.Module | None = None, device: str = "auto"
+) -> Run:
+    """Load a finished run; a run trained with a user's own scorer or encoder needs it here again."""
+    directory = RunDirectory.open(path)
+    if not directory.finished:
+        raise InputError(f"{path}: the training has not finished; go on with: clausal train --out {path} --resume")
+    for name, given in (("scorer", scorer), ("encoder", encoder)):
+        if name in directory.about.get("custom", []) and given is None:
+            raise InputError(f"{path}: trained with its own {name}; pass it to clausal.load(…, {name}=…)")
+    settings, graph = directory.settings, directory.graph
+    predictor = _read_predictor(directory, settings, graph, scorer, encoder)
+    return Run(
+        predictor.to(find_device(device)).eval(),
+        graph,
+        directory.clauses,
+        settings,
+        directory.metrics,
+        directory.path,
+    )
+
+
+def _read_predictor(
+    directory: RunDirectory,
+    settings: Settings,
+    graph: Graph,
+    scorer: Scorer | None,
+    encoder: nn.Module | None,
+) -> LinkPredictor:
+    path = directory.path / MODEL
+    entities, relations = len(graph.entities), len(graph.relations)
+    try:
+        with torch.device("meta"):  # sizes are compared with the file's before any memory is taken
+            relation_dim = (scorer or build_scorer(settings.model)).relation_dim
+            require_shape(path, "relations", (relations, relation_dim))
+            if encoder is None and scorer is None and settings.model.scorer != "model-f":
+                vectors = torch.empty(entities, settings.model.dim)
+                predictor = build_predictor(settings.model, entities, relations, vectors=vectors)
+                predictor.load_state_dict(read_tensors(path, predictor.state_dict())[0], assign=True)
+                return predictor
+    except RuntimeError as error:
+        raise InputError(f"{directory.path}: the settings describe no possible model: {error}") from None
+    predictor = make_predictor(graph, settings, scorer=scorer, encoder=encoder)
+    predictor.load_state_dict(read_tensors(path, predictor.state_dict())[0])
+    return predictor

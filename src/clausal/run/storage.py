@@ -1,0 +1,91 @@
+"""The graph inside a run directory: vocabulary and facts as Parquet, so that a run can be used on its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from clausal.errors import InputError
+from clausal.graph.graph import Facts, Graph
+from clausal.graph.vocabulary import Names
+from clausal.run.files import write_atomically
+
+VOCABULARY = "vocabulary.parquet"
+FACTS = "facts.parquet"
+
+
+def write_graph(folder: Path, graph: Graph) -> None:
+    """Write the names in the order of their ids, and the facts of every split and part as ids."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    kinds = ["entity"] * len(graph.entities) + ["relation"] * len(graph.relations)
+    names = pa.table({"kind": kinds, "name": [*graph.entities, *graph.relations]})
+    write_atomically(folder / VOCABULARY, lambda file: parquet.write_table(names, file, compression="zstd"))
+
+    groups = {**graph.splits, **graph.parts}
+    rows = np.concatenate(list(groups.values()))
+    codes = np.repeat(np.arange(len(groups), dtype=np.int32), [len(facts) for facts in groups.values()])
+    facts = pa.table(
+        {
+            "split": pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(list(groups))),
+            **{name: rows[:, i] for i, name in enumerate(("subject", "relation", "object"))},
+        }
+    )
+    write_atomically(folder / FACTS, lambda file: parquet.write_table(facts, file, compression="zstd"))
+
+
+def read_graph(folder: Path, name: str) -> Graph:
+    """Read what ``write_graph`` wrote, checking names and ids."""
+    names = _read(folder / VOCABULARY, {"kind": "string", "name": "string"})
+    by_kind: dict[str, list[str]] = {"entity": [], "relation": []}
+    for kind, text in zip(names["kind"].to_pylist(), names["name"].to_pylist(), strict=True):
+        if kind not in by_kind or not text:
+            raise InputError(f"{folder / VOCABULARY}: damaged: a row of kind {kind!r} with name {text!r}")
+        by_kind[kind].append(text)
+    for kind, found in by_kind.items():
+        if len(set(found)) != len(found):
+            raise InputError(f"{folder / VOCABULARY}: damaged: the same {kind} name occurs twice")
+
+    table = _read(folder / FACTS, {"split": "string", "subject": "int32", "relation": "int32", "object": "int32"})
+    rows = np.stack([table[column].to_numpy() for column in ("subject", "relation", "object")], 1)
+    limits = np.array([len(by_kind["entity"]), len(by_kind["relation"]), len(by_kind["entity"])])
+    if ((rows < 0) | (rows >= limits)).any():
+        raise InputError(f"{folder / FACTS}: damaged: a fact has an id outside the vocabulary")
+    split = table["split"].combine_chunks().dictionary_encode()
+    groups: dict[str, Facts] = {
+        label: np.ascontiguousarray(rows[split.indices.to_numpy() == code])
+        for code, label in enumerate(split.dictionary.to_pylist())
+    }
+    empty = np.empty((0, 3), dtype=np.int32)
+    return Graph(
+        entities=Names(by_kind["entity"], "entity"),
+        relations=Names(by_kind["relation"], "relation"),
+        train=groups.pop("train", empty),
+        valid=groups.pop("valid", empty),
+        test=groups.pop("test", empty),
+        parts=groups,
+        name=name,
+    )
+
+
+def _read(path: Path, columns: dict[str, str]) -> Any:
+    """Read a Parquet file that must have exactly these columns, without missing values."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    schema = pa.schema(list(columns.items()))
+    try:
+        table = parquet.read_table(path)
+        if table.column_names != list(columns):
+            raise InputError(f"{path}: damaged: expected columns {', '.join(columns)}; found {table.column_names}")
+        table = table.cast(schema)
+    except FileNotFoundError:
+        raise InputError(f"{path}: missing, the run directory is incomplete") from None
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"{path}: damaged: {str(error).splitlines()[0]}") from None
+    if any(table[name].null_count for name in columns):
+        raise InputError(f"{path}: damaged: it has missing values")
+    return table

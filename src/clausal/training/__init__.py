@@ -1,0 +1,11 @@
+"""Training: fact losses, corruption and the loop of Algorithm 1."""
+
+from clausal.training.algorithm import AdversarialSetTraining, PassReport
+from clausal.training.train import make_predictor, prepare
+
+__all__ = [
+    "AdversarialSetTraining",
+    "PassReport",
+    "make_predictor",
+    "prepare",
+]

@@ -1,0 +1,253 @@
+"""Algorithm 1 of the paper: the adversary and the discriminator in turn, by projected stochastic gradient descent.
+
+τ, τ_d, τ_a, α, γ and B of the paper are ``train.epochs``, ``train.passes``, ``clauses.steps``, ``clauses.weight``,
+``facts.margin`` and ``clauses.sets`` in the settings.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from clausal.config import Settings
+from clausal.consistency.adversaries import AdversarialSet, Adversary
+from clausal.consistency.clauses import ClauseGroup
+from clausal.errors import RunError
+from clausal.graph.graph import Graph
+from clausal.model.predictor import LinkPredictor
+from clausal.training.corruption import Corruption
+from clausal.training.losses import LOSSES
+from clausal.training.optimizers import make_optimizer, optimizer_tensors, restore_optimizer
+from clausal.training.randomness import generator_at, seed_at
+
+_ADVERSARY, _FACTS = 1, 2  # streams of random numbers
+_VIOLATED = 1e-6  # smaller violations are rounding errors
+
+
+@dataclass
+class Position:
+    """How far a training has come, and the best validation so far."""
+
+    epoch: int = 0
+    passes: int = 0
+    best: float = -1.0
+    best_epoch: int = 0
+    since_best: int = 0
+    stopped: bool = False
+
+
+@dataclass(frozen=True)
+class PassReport:
+    """What one pass over the facts showed: for the progress bar and the log."""
+
+    epoch: int
+    passes: int
+    fact_loss: float
+    inconsistency: float
+    violated: int
+
+
+Validate = Callable[[LinkPredictor], Mapping[str, float]]
+"""Returns the filtered metrics on the valid facts."""
+
+
+class AdversarialSetTraining:
+    """Trains a link predictor on facts and on the adversarial sets of its clauses."""
+
+    def __init__(
+        self,
+        predictor: LinkPredictor,
+        graph: Graph,
+        groups: Sequence[ClauseGroup],
+        adversary: Adversary,
+        settings: Settings,
+        validate: Validate | None = None,
+    ) -> None:
+        self.predictor = predictor
+        self.settings = settings
+        device = predictor.device
+        self.facts = torch.from_numpy(graph.train).to(device)
+        self.groups = [group.to(device) for group in groups] if settings.clauses.weight else []
+        self.clause_weights = torch.cat([group.weights for group in self.groups]) if self.groups else None
+        self.adversary = adversary
+        self.validate = validate
+        self.loss = LOSSES[settings.facts.loss](settings.facts.margin)
+        self.corruption = Corruption(
+            predictor,
+            self.facts,
+            negatives=settings.facts.negatives,
+            bernoulli=settings.facts.corruption == "bernoulli",
+            filtered=settings.facts.filtered,
+        )
+        self.optimizer = make_optimizer(predictor.parameters(), settings.train)
+        self.position = Position()
+        self.adversarial_set: AdversarialSet = []
+        self.best: dict[str, Tensor] = {}
+
+    def run(
+        self,
+        on_pass: Callable[[PassReport], None] | None = None,
+        on_epoch: Callable[[dict[str, Any]], None] | None = None,
+        checkpoint: Callable[[AdversarialSetTraining], None] | None = None,
+    ) -> LinkPredictor:
+        """AdversarialSetTraining(A): lines 1 to 7, from the current position on; returns the best model.
+
+        ``checkpoint`` is called wherever the training can be interrupted and resumed.
+        """
+        at, train = self.position, self.settings.train
+        while at.epoch < train.epochs and not at.stopped:  # for i ∈ {1, …, τ}
+            started = time.perf_counter()
+            if at.passes == 0:
+                self.adversarial_set = self.find_adversarial_set()  # S ← FindAdversarialSet(A, θ)
+            report = self.train_discriminator(on_pass, checkpoint)  # (θ, γ) ← TrainDiscriminator(G, θ, γ, S)
+            at.epoch, at.passes = at.epoch + 1, 0
+            record = asdict(report) | self._validate()
+            record["seconds"] = round(time.perf_counter() - started, 4)
+            if on_epoch:
+                on_epoch(record)
+            if checkpoint:
+                checkpoint(self)
+        if self.best:
+            self.predictor.load_state_dict(self.best)
+        return self.predictor
+
+    def find_adversarial_set(self) -> AdversarialSet:
+        """Let the adversary search; where the discriminator moves first, its first sets are unsearched."""
+        if not self.groups:
+            return []
+        epoch = self.position.epoch
+        generator = generator_at(self.settings.train.seed, _ADVERSARY, epoch, device=self.predictor.device)
+        unsearched = epoch == 0 and self.settings.clauses.first == "discriminator"
+        search = self.adversary.start if unsearched else self.adversary.find
+        return search(self.predictor, self.groups, generator)
+
+    def train_discriminator(
+        self,
+        on_pass: Callable[[PassReport], None] | None = None,
+        checkpoint: Callable[[AdversarialSetTraining], None] | None = None,
+    ) -> PassReport:
+        """TrainDiscriminator(G, θ, γ, S): τ_d passes over the facts, each in random batches."""
+        at = self.position
+        self.predictor.train()
+        while True:
+            report = self._train_pass()
+            at.passes += 1
+            if on_pass:
+                on_pass(report)
+            if at.passes >= self.settings.train.passes:
+                return report
+            if checkpoint:
+                checkpoint(self)
+
+    def _train_pass(self) -> PassReport:
+        at, seed, device = self.position, self.settings.train.seed, self.predictor.device
+        generator = generator_at(seed, _FACTS, at.epoch, at.passes, device=device)
+        torch.manual_seed(seed_at(seed, _FACTS, at.epoch, at.passes))  # for modules of users, such as dropout
+        order = torch.randperm(len(self.facts), generator=generator, device=device)
+        fact_loss = torch.zeros((), device=device)
+        for batch in order.split(self._batch_size()):
+            facts = self.facts[batch].long()
+            batch_loss, inconsistency = self._step(facts, generator)
+            fact_loss += batch_loss
+        report = PassReport(
+            epoch=at.epoch + 1,
+            passes=at.passes + 1,
+            fact_loss=fact_loss.item() / max(1, len(self.facts)),
+            inconsistency=self._weighted(inconsistency).item(),
+            violated=int((inconsistency > _VIOLATED).sum()),
+        )
+        self._check_finite(report)
+        return report
+
+    def _step(self, facts: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        """One projected gradient step on J = J_F + α J_I: lines 20 to 22."""
+        negatives = self.corruption.draw(facts, generator)
+        positive, negative = self.predictor.score_corrupted(facts, negatives)
+        fact_loss = self.loss(positive, negative, self.corruption.weights(facts))
+        inconsistency = self._inconsistency()
+        loss = fact_loss + self.settings.clauses.weight * self._weighted(inconsistency) + self._regulariser()
+        self.optimizer.zero_grad()
+        loss.backward()  # g ← ∇ J(G, A; θ, γ, S)
+        self.optimizer.step()  # (θ, γ) ← (θ, γ) − η g
+        self.predictor.project_()  # hⱼ ← proj(hⱼ)
+        return fact_loss.detach(), inconsistency.detach()
+
+    def _inconsistency(self) -> Tensor:
+        if not self.groups:
+            return self.predictor.relations.new_zeros(0)
+        return self.adversary.inconsistency(self.predictor, self.groups, self.adversarial_set)
+
+    def _weighted(self, inconsistency: Tensor) -> Tensor:
+        return inconsistency.sum() if self.clause_weights is None else (self.clause_weights * inconsistency).sum()
+
+    def _regulariser(self) -> Tensor:
+        facts, predictor = self.settings.facts, self.predictor
+        penalty = predictor.relations.new_zeros(())
+        if facts.l2_entities:
+            penalty = penalty + facts.l2_entities * sum(p.square().sum() for p in predictor.encoder.parameters())
+        if facts.l2_relations:
+            penalty = penalty + facts.l2_relations * predictor.relations.square().sum()
+        return penalty
+
+    def _batch_size(self) -> int:
+        facts = self.settings.facts
+        return facts.batch_size or max(1, -(-len(self.facts) // facts.batches))
+
+    def _check_finite(self, report: PassReport) -> None:
+        """Stop on NaN and infinity, before anything is saved."""
+        parameters_fine = all(bool(p.isfinite().all()) for p in self.predictor.parameters())
+        if parameters_fine and abs(report.fact_loss) + abs(report.inconsistency) < float("inf"):
+            return
+        raise RunError(
+            f"training diverged in epoch {report.epoch}, pass {report.passes}: fact loss {report.fact_loss:.4g}, "
+            f"inconsistency {report.inconsistency:.4g}. Try a smaller train.learning_rate "
+            f"(now {self.settings.train.learning_rate}), a smaller clauses.weight "
+            f"(now {self.settings.clauses.weight}) or a bounded model.domain (now {self.predictor.domain.name})"
+        )
+
+    def _validate(self) -> dict[str, Any]:
+        """Validate when it is due; keep the best model, and stop when patience has run out."""
+        at, evaluate = self.position, self.settings.evaluate
+        last = at.epoch == self.settings.train.epochs
+        if self.validate is None or not evaluate.every or (at.epoch % evaluate.every and not last):
+            return {}
+        self.predictor.eval()
+        metrics = dict(self.validate(self.predictor))
+        if metrics[evaluate.metric] > at.best:
+            at.best, at.best_epoch, at.since_best = metrics[evaluate.metric], at.epoch, 0
+            self.best = {name: value.clone() for name, value in self.predictor.state_dict().items()}
+        else:
+            at.since_best += 1
+            at.stopped = bool(evaluate.patience) and at.since_best >= evaluate.patience
+        return {"valid": metrics}
+
+    def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        """Return all that a later process needs to go on exactly as this one would: tensors and plain values."""
+        groups = {
+            "model": self.predictor.state_dict(),
+            "optimizer": optimizer_tensors(self.optimizer),
+            "adversarial_set": {str(index): vectors for index, vectors in enumerate(self.adversarial_set)},
+            "best": self.best,
+        }
+        tensors = {f"{group}/{name}": value for group, part in groups.items() for name, value in part.items()}
+        return tensors, asdict(self.position)
+
+    def restore(self, tensors: Mapping[str, Tensor], position: Mapping[str, Any]) -> None:
+        """Go back to a state returned by ``state``."""
+
+        def part(group: str) -> dict[str, Tensor]:
+            prefix = f"{group}/"
+            return {key.removeprefix(prefix): value for key, value in tensors.items() if key.startswith(prefix)}
+
+        device = self.predictor.device
+        self.predictor.load_state_dict(part("model"))
+        restore_optimizer(self.optimizer, part("optimizer"))
+        sets = part("adversarial_set")
+        self.adversarial_set = [sets[str(index)].to(device) for index in range(len(sets))]
+        self.best = part("best")
+        self.position = Position(**position)

@@ -1,0 +1,41 @@
+"""The discriminator's optimisers, and their state as named tensors so that it can be saved without pickle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import torch
+from torch import Tensor, nn
+
+from clausal.config import TrainSettings
+
+
+def make_optimizer(parameters: Iterable[nn.Parameter], settings: TrainSettings) -> torch.optim.Optimizer:
+    """Make AdaGrad (the paper's), SGD or Adam."""
+    trainable = [parameter for parameter in parameters if parameter.requires_grad]
+    if settings.optimizer == "sgd":
+        return torch.optim.SGD(trainable, lr=settings.learning_rate)
+    if settings.optimizer == "adam":
+        return torch.optim.Adam(trainable, lr=settings.learning_rate)
+    return torch.optim.Adagrad(
+        trainable, lr=settings.learning_rate, initial_accumulator_value=settings.initial_accumulator
+    )
+
+
+def optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
+    """Return the state as tensors named ``<parameter>.<quantity>``."""
+    return {
+        f"{index}.{quantity}": value
+        for index, state in optimizer.state_dict()["state"].items()
+        for quantity, value in state.items()
+        if isinstance(value, Tensor)
+    }
+
+
+def restore_optimizer(optimizer: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:
+    """Put back what ``optimizer_tensors`` returned."""
+    state: dict[int, dict[str, Tensor]] = {}
+    for name, value in tensors.items():
+        index, quantity = name.split(".", 1)
+        state.setdefault(int(index), {})[quantity] = value
+    optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})

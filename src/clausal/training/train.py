@@ -1,0 +1,144 @@
+"""From a graph, clauses and settings to a trained link predictor."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import nn
+
+from clausal.config import ClauseSettings, Settings
+from clausal.consistency import (
+    SEMANTICS,
+    Adversary,
+    ClauseGroup,
+    ClosedForm,
+    GradientAscent,
+    RealEntities,
+    group_clauses,
+    without_closed_form,
+)
+from clausal.errors import InputError
+from clausal.evaluation import evaluate
+from clausal.graph.graph import Graph
+from clausal.logic import check_clauses
+from clausal.logic.syntax import Clause
+from clausal.model.build import build_domain, build_predictor
+from clausal.model.encoders import Table
+from clausal.model.predictor import LinkPredictor
+from clausal.model.pretrained import read_vectors
+from clausal.model.scorers.base import Scorer
+from clausal.training.algorithm import AdversarialSetTraining, Validate
+from clausal.training.randomness import generator_at
+
+_LOG = logging.getLogger("clausal")
+_FALLBACKS = {
+    "gradient": "gradient ascent treats them instead (clauses.fallback)",
+    "skip": "they are left out (clauses.fallback)",
+}
+_INITIALISATION = 0  # a stream of random numbers; the others are in algorithm.py
+
+
+def prepare(
+    graph: Graph,
+    clauses: Sequence[Clause] = (),
+    settings: Settings | None = None,
+    *,
+    scorer: Scorer | None = None,
+    encoder: nn.Module | None = None,
+    tell: Callable[[str], None] = _LOG.info,
+) -> AdversarialSetTraining:
+    """Check everything and set up a training, ready to run or to be restored.
+
+    ``scorer`` and ``encoder`` are a user's own modules, in place of those that the settings name; ``tell`` is
+    given what a user should know about the clauses.
+    """
+    settings = settings or Settings()
+    if not len(graph.train):
+        raise InputError(f"{graph.name}: the train split is empty")
+    check_clauses(clauses, graph.entities, graph.relations)
+    device = find_device(settings.train.device)
+    predictor = make_predictor(graph, settings, scorer=scorer, encoder=encoder).to(device)
+    adversary, groups = make_adversary(graph, clauses, settings.clauses, predictor, tell)
+    return AdversarialSetTraining(predictor, graph, groups, adversary, settings, make_validation(graph, settings))
+
+
+def make_predictor(
+    graph: Graph, settings: Settings, *, scorer: Scorer | None = None, encoder: nn.Module | None = None
+) -> LinkPredictor:
+    """Build the predictor for a graph and initialise it from the seed."""
+    model = settings.model
+    sizes = {"num_entities": len(graph.entities), "num_relations": len(graph.relations)}
+    vectors = (
+        read_vectors(model.pretrained, graph.entities, model.dim, model.pretrained_names) if model.pretrained else None
+    )
+    pairs = torch.from_numpy(graph.train[:, [0, 2]])
+    predictor = build_predictor(model, *sizes.values(), pairs=pairs, vectors=vectors, scorer=scorer)
+    if encoder is not None:
+        predictor = LinkPredictor(encoder, predictor.scorer, domain=build_domain(model), **sizes)
+    predictor.reset_parameters(generator_at(settings.train.seed, _INITIALISATION))
+    if vectors is not None and isinstance(predictor.encoder, Table):
+        predictor.encoder.weight.data.copy_(vectors)
+        predictor.project_()
+    return predictor
+
+
+def make_adversary(
+    graph: Graph,
+    clauses: Sequence[Clause],
+    settings: ClauseSettings,
+    predictor: LinkPredictor,
+    tell: Callable[[str], None],
+) -> tuple[Adversary, list[ClauseGroup]]:
+    """Make the adversary that the settings name, and the clauses it will treat, by shape."""
+    semantics = SEMANTICS[settings.semantics]()
+    gradient = GradientAscent(settings.sets, settings.steps, settings.learning_rate, settings.pooling, semantics)
+    groups = group_clauses(clauses, graph.entities, graph.relations)
+    if settings.adversary == "none":
+        return gradient, []
+    if settings.adversary == "entities":
+        return RealEntities(settings.sets, settings.pooling, semantics), groups
+    if settings.adversary == "gradient":
+        return gradient, groups
+    others = without_closed_form(predictor, groups)
+    explanation = _explain_without_closed_form(predictor, others)
+    if others and settings.fallback == "error":
+        raise InputError(f'{explanation}\nset clauses.fallback = "gradient" or "skip"')
+    if others:
+        tell(f"{explanation}\n{_FALLBACKS[settings.fallback]}")
+    return ClosedForm(gradient if settings.fallback == "gradient" else None, semantics), groups
+
+
+def _explain_without_closed_form(predictor: LinkPredictor, clauses: Sequence[Clause], most: int = 5) -> str:
+    """Say which clauses have no closed form under this scorer and domain."""
+    scorer, domain = type(predictor.scorer).__name__, predictor.domain.name
+    lines = [f"  {clause}" for clause in clauses[:most]]
+    if len(clauses) > most:
+        lines.append(f"  and {len(clauses) - most:,} more")
+    count = f"{len(clauses):,} clause{'s' if len(clauses) > 1 else ''}"
+    return "\n".join([f"no closed form for {count} with {scorer} on the domain '{domain}':", *lines])
+
+
+def make_validation(graph: Graph, settings: Settings) -> Validate | None:
+    """Return the validation of Algorithm 1's models: filtered ranking of the valid facts."""
+    if not len(graph.valid) or not settings.evaluate.every:
+        return None
+
+    def validate(predictor: LinkPredictor) -> dict[str, float]:
+        result = evaluate(predictor.tabulated(), graph, split="valid", ties=settings.evaluate.ties)
+        return dict(result.to_dict()["filtered"]["both"])
+
+    return validate
+
+
+def find_device(name: str) -> torch.device:
+    """Resolve ``auto`` and check that the device is there."""
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:
+        raise InputError(f"train.device: '{name}' cannot be used here: {str(error).splitlines()[0]}") from None
+    return device
