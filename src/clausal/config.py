@@ -166,9 +166,11 @@ class Settings(_Section):
     def load(path: Path | None = None, assignments: Iterable[str] = ()) -> Settings:
         """Read settings from a TOML file, then apply ``section.key=value`` assignments."""
         values = _read_toml(path) if path else {}
-        for assignment in assignments:
+        changes = list(assignments)
+        for assignment in changes:
             _assign(values, assignment)
-        return Settings.from_mapping(values, str(path) if path else "--set")
+        origin = f"{path} with --set" if path and changes else str(path or "--set")
+        return Settings.from_mapping(values, origin)
 
     def to_toml(self) -> str:
         """Write every setting, defaults included."""
@@ -186,6 +188,8 @@ def _read_toml(path: Path) -> dict[str, Any]:
         raise InputError(f"{path}: cannot be read as text: {error}") from None
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{path}: not valid TOML: {error}") from None
+    except RecursionError:
+        raise InputError(f"{path}: not valid settings: nested too deeply") from None
 
 
 def _assign(values: dict[str, Any], assignment: str) -> None:
@@ -195,7 +199,7 @@ def _assign(values: dict[str, Any], assignment: str) -> None:
         raise InputError(f"--set {assignment}: expected section.key=value, such as model.dim=200")
     try:
         value = tomllib.loads(f"value = {text.strip()}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (tomllib.TOMLDecodeError, RecursionError):
         value = text.strip()  # a bare word is a string
     target = values.setdefault(section, {})
     if not isinstance(target, dict):

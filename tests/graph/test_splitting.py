@@ -42,6 +42,14 @@ def test_a_dense_graph_gets_exactly_the_shares_asked_for():
     assert (len(train), len(valid), len(test)) == (1300, 200, 500)
 
 
+def test_valid_and_test_shrink_alike_when_few_facts_can_be_held_out():
+    couples = [(2 * i, 0, 2 * i + 1) for i in range(100)] + [(2 * i, 1, 2 * i + 1) for i in range(30)]
+    train, valid, test = split_facts(np.array(couples, dtype=np.int32), valid=0.4, test=0.2, seed=0)
+    assert len(train) + len(valid) + len(test) == 130
+    assert len(valid) + len(test) in (28, 29, 30)  # one of the second relation may have to stay in train
+    assert abs(len(valid) - 2 * len(test)) <= 2
+
+
 def test_the_seed_decides_the_split():
     everything = np.array([(s, 0, o) for s in range(30) for o in range(30)], dtype=np.int32)
     first, again, other = (split_facts(everything, seed=seed) for seed in (3, 3, 4))

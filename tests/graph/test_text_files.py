@@ -89,6 +89,11 @@ def test_a_header_is_no_fact(tmp_path, header):
     assert load_all(write(tmp_path / "facts.csv", header + "\n" + lines(FACTS, ","))) == FACTS
 
 
+def test_a_header_after_a_byte_order_mark_is_no_fact(tmp_path):
+    content = b"\xef\xbb\xbfsubject,relation,object\r\n" + lines(FACTS, ",", "\r\n").encode()
+    assert load_all(write(tmp_path / "facts.csv", content)) == FACTS
+
+
 def test_a_header_decides_the_order_of_columns(tmp_path):
     turned = [(o, r, s) for s, r, o in FACTS]
     assert load_all(write(tmp_path / "facts.tsv", "tail\trelation\thead\n" + lines(turned))) == FACTS

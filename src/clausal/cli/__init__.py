@@ -6,9 +6,13 @@ import os
 import sys
 
 from clausal.cli.app import app
+from clausal.cli.group import InterruptedByUserError
+from clausal.cli.output import printable
 from clausal.errors import ClausalError
 
 __all__ = ["main"]
+
+_NO_MEMORY = ("can't allocate memory", "not enough memory", "out of memory", "Storage size calculation overflowed")
 
 
 def main() -> None:
@@ -17,24 +21,34 @@ def main() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")  # names may not fit the terminal's encoding
     try:
         app()
+    except InterruptedByUserError as error:
+        _stop(str(error), error.exit_code)
     except ClausalError as error:
         _stop(f"error: {error}", error.exit_code)
-    except KeyboardInterrupt:
-        _stop("interrupted; an unfinished training can go on with --resume", 130)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # so that closing stdout does not fail again
-        sys.exit(0)
-    except MemoryError:
-        _stop("error: out of memory; try a smaller model.dim, clauses.sets or facts.batch_size", 1)
+    except OSError as error:
+        _stop(f"error: {error.filename or 'input or output'}: {error.strerror or error}", 1)
     except Exception as error:
+        if isinstance(error, MemoryError) or any(sign in str(error) for sign in _NO_MEMORY):
+            _stop("error: out of memory; try a smaller model.dim, clauses.sets or facts.batch_size", 1)
         if os.environ.get("CLAUSAL_DEBUG"):
             raise
         _stop(
             f"internal error: {type(error).__name__}: {error}\nset CLAUSAL_DEBUG=1 to see where, and report it",
             1,
         )
+    finally:
+        _flush()
 
 
 def _stop(message: str, code: int) -> None:
-    print(message, file=sys.stderr)
+    print(printable(message), file=sys.stderr)
     sys.exit(code)
+
+
+def _flush() -> None:
+    """Let a reader that has gone, such as ``head``, go in peace: Python would complain when it closes stdout."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

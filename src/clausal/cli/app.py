@@ -9,11 +9,13 @@ import typer
 import clausal
 from clausal.cli.demo import demo
 from clausal.cli.evaluate import evaluate
+from clausal.cli.group import Command, Group
 from clausal.cli.predict import predict
 from clausal.cli.train import train
 
 app = typer.Typer(
     name="clausal",
+    cls=Group,
     help="Neural link prediction that obeys your clauses.",
     no_args_is_help=True,
     add_completion=False,
@@ -38,4 +40,4 @@ def common(
 
 
 for command in (demo, train, evaluate, predict):
-    app.command()(command)
+    app.command(cls=Command)(command)

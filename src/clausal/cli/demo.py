@@ -1,14 +1,84 @@
-"""``clausal demo``: what clauses do, on an embedded graph of countries, in about a minute."""
+"""``clausal demo``: what clauses do, on an embedded graph of countries, in well under a minute."""
 
 from __future__ import annotations
 
+import time
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from clausal.cli.output import Format, FormatOption, print_results, say, stdout
+from clausal.cli.progress import training_progress
+
+if TYPE_CHECKING:
+    from clausal.experiments.demo import Comparison
+
+_PARTS = {"test": "all test facts", "test-II": "deducible by the clauses", "test-I": "not deducible"}
+
 
 def demo(
-    out: Annotated[Path | None, typer.Option(help="Keep the run trained with clauses here.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Keep the run trained with clauses in this new directory.")] = None,
+    format: FormatOption = Format.table,
 ) -> None:
     """Train on an embedded graph of countries without and with clauses, side by side."""
+    from clausal.experiments.demo import SETTINGS, compare, world
+
+    started = time.perf_counter()
+    graph, clauses = world()
+    say(f"{graph.summary()}\nfacts about countries from GeoNames (CC BY 4.0) and Unicode CLDR (Unicode-3.0)\n")
+    say("the clauses:\n" + "".join(f"  {clause}\n" for clause in clauses))
+
+    def watch(label: str, count: int) -> AbstractContextManager[Any]:
+        return training_progress(label, SETTINGS.train.epochs, SETTINGS.train.passes, count)
+
+    comparison = compare(graph, clauses, watch, out)
+    gains = _gains(comparison)
+    rescued = [row._asdict() for row in comparison.rescued()]
+    payload = {"gains": gains, "rescued": rescued}
+    print_results(format, gains, payload, title="ComplEx, filtered ranking of test facts")
+    if format is Format.table:
+        console = stdout()
+        console.print("\nTest facts that only the clauses put first:")
+        for row in rescued:
+            console.print(
+                f"  {row['fact']}: rank {row['rank_without']:g} → {row['rank_with']:g}\n"
+                f"    by {row['clause']}, as {row['because']}",
+                markup=False,
+                soft_wrap=True,
+            )
+    say(f"\ndone in {time.perf_counter() - started:.0f} s. {_next_steps(out)}")
+
+
+def _gains(comparison: Comparison) -> list[dict[str, Any]]:
+    """Return the metrics of both models side by side."""
+
+    def metrics(evaluation: Any, part: str) -> Any:
+        return evaluation.filtered["both"] if part == "test" else evaluation.parts[part]["filtered"]["both"]
+
+    rows = []
+    for part, meaning in _PARTS.items():
+        before = metrics(comparison.evaluation_without, part)
+        after = metrics(comparison.evaluation_with, part)
+        rows.append(
+            {
+                "part": part,
+                "what it holds": meaning,
+                "facts": before["count"],
+                "MRR without": before["mrr"],
+                "with clauses": after["mrr"],
+                "gain": after["mrr"] - before["mrr"],
+            }
+        )
+    return rows
+
+
+def _next_steps(out: Path | None) -> str:
+    ask = f"\n  clausal predict {out} 'borders(Spain, ?)'" if out else ""
+    return (
+        f"Next:{ask}\n"
+        "  clausal train YOUR_FACTS.tsv --clauses YOUR_CLAUSES.txt --out RUN    one fact a line: subject, relation, object\n"
+        "  clausal predict RUN 'relation(subject, ?)'\n"
+        "  clausal train --help                                                 all options; docs/tutorial.md walks through them"
+    )

@@ -28,7 +28,7 @@ class Filter(StrEnum):
 
 
 def evaluate(
-    run: Annotated[Path, typer.Argument(help="Run directory of a finished training.")],
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Run directory of a finished training.")],
     split: Annotated[str, typer.Option(help="train, valid, test, or a file of facts.")] = "test",
     ties: Annotated[Ties, typer.Option(help="Rank among equal scores: mean, best or worst.")] = Ties.realistic,
     filter: Annotated[
@@ -40,7 +40,7 @@ def evaluate(
         Path | None,
         typer.Option(help="Instead: AUC-PR and AUC-ROC of a file of facts with a label in a fourth column."),
     ] = None,
-    columns: Annotated[str, typer.Option(help="Order of the columns when --split is a file.")] = "sro",
+    columns: Annotated[str, typer.Option(help="Order of the columns when facts come from a file.")] = "sro",
     format: FormatOption = Format.table,
 ) -> None:
     """Evaluate a run by filtered ranking, or on labelled facts."""
@@ -52,7 +52,7 @@ def evaluate(
     loaded = load(run)
     graph = loaded.graph
     if labelled is not None:
-        facts, labels = read_labelled(labelled, graph)
+        facts, labels = read_labelled(labelled, graph, columns)
         result = evaluate_labelled(loaded.predictor.tabulated(), facts, labels)
         print_results(format, [{"file": str(labelled), **result}], result, title="labelled facts")
         return

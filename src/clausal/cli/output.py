@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
@@ -11,10 +12,11 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 _WIDE = 200  # where there is no terminal to fit into
+_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 
 
 class Format(StrEnum):
@@ -43,7 +45,12 @@ def stderr() -> Console:
 
 def say(message: str) -> None:
     """Print a message for people on stderr."""
-    stderr().print(escape(message))
+    stderr().print(Text(printable(message)))
+
+
+def printable(text: str) -> str:
+    """Show control characters as escapes: a name from a file must not be able to steer the terminal."""
+    return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
 
 
 def print_results(format: Format, rows: Sequence[Row], payload: Any, title: str | None = None) -> None:
@@ -60,20 +67,26 @@ def print_results(format: Format, rows: Sequence[Row], payload: Any, title: str 
 
 def make_table(rows: Sequence[Row], title: str | None = None) -> Table:
     """Lay out rows as a table, numbers to the right."""
-    table = Table(title=title, title_justify="left", title_style="bold", header_style="bold")
+    table = Table(
+        title=None if title is None else Text(printable(title)),
+        title_justify="left",
+        title_style="bold",
+        header_style="bold",
+    )
     for name, value in (rows[0] if rows else {}).items():
         number = isinstance(value, int | float) and not isinstance(value, bool)
-        table.add_column(name, justify="right" if number else "left", overflow="fold")
+        table.add_column(Text(printable(name)), justify="right" if number else "left", overflow="fold")
     for row in rows:
         table.add_row(*(_cell(value) for value in row.values()))
     return table
 
 
-def _cell(value: Any) -> str:
+def _cell(value: Any) -> Text:
+    """Return a value as text that is printed as it is: ``[x]`` and ``:x:`` in a name mean nothing to rich."""
     if value is None:
-        return ""
+        return Text("")
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return Text("yes" if value else "no")
     if isinstance(value, float):
-        return f"{value:.3f}" if abs(value) < 100 else f"{value:,.1f}"
-    return f"{value:,}" if isinstance(value, int) else escape(str(value))
+        return Text(f"{value:.3f}" if abs(value) < 100 else f"{value:,.1f}")
+    return Text(f"{value:,}" if isinstance(value, int) else printable(str(value)))

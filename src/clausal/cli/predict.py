@@ -11,10 +11,13 @@ from clausal.cli.output import Format, FormatOption, print_results
 
 
 def predict(
-    run: Annotated[Path, typer.Argument(help="Run directory of a finished training.")],
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Run directory of a finished training.")],
     query: Annotated[
         str,
-        typer.Argument(help="'relation(subject, ?)', 'relation(?, object)', '?(subject, object)', or one whole fact."),
+        typer.Argument(
+            metavar="QUERY",
+            help="'relation(subject, ?)', 'relation(?, object)', '?(subject, object)', or one whole fact.",
+        ),
     ],
     k: Annotated[int, typer.Option("-k", help="How many answers.")] = 10,
     new: Annotated[bool, typer.Option("--new", help="Leave out facts that the graph already has.")] = False,

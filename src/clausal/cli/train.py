@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import count
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -23,7 +24,8 @@ def train(
     graph: Annotated[
         str | None,
         typer.Argument(
-            help="A folder with train, valid and test; one file of facts; or fb122, wn18, fb15k-237, wn18rr."
+            metavar="GRAPH",
+            help="A folder with train, valid and test; one file of facts; or fb122, wn18, fb15k-237, wn18rr.",
         ),
     ] = None,
     clauses: Annotated[
@@ -31,7 +33,10 @@ def train(
         typer.Option(help="File of clauses to obey, or a data set's name for those that come with it (fb122-simple)."),
     ] = None,
     config: Annotated[Path | None, typer.Option(help="Settings in TOML.")] = None,
-    set: Annotated[list[str] | None, typer.Option(help="One setting, such as model.dim=200; can be repeated.")] = None,
+    set: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KEY=VALUE", help="One setting, such as model.dim=200; can be repeated."),
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Run directory to write; runs/GRAPH-SCORER-N by default.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with an unfinished run in --out.")] = False,
     columns: Annotated[str, typer.Option(help="Order of subject, relation and object in a line.")] = "sro",
@@ -45,14 +50,15 @@ def train(
         run = _resume(out)
     else:
         run = _train(graph, clauses, config, set or [], out, columns, valid, test)
-    from clausal.cli.report import evaluation_rows
-
-    _say_outcome(run)
-    split = "test" if "test" in run.metrics else "valid"
-    rows = evaluation_rows(run.metrics[split]) if split in run.metrics else []
+    try:
+        outcome, split, rows = _outcome(run)
+    except (KeyError, TypeError, ValueError, AttributeError):  # a resumed run can have finished long ago
+        raise InputError(f"{run.path}/metrics.json: damaged: it does not hold what a training measures") from None
+    say(outcome)
     if rows or format is not Format.table:
         print_results(format, rows, run.metrics, title=f"{split} facts, filtered ranking")
-    say(f"next: clausal evaluate {run.path}\n      clausal predict {run.path} '{_example_query(run)}'")
+    path, query = quote(str(run.path)), quote(_example_query(run))
+    say(f"next: clausal evaluate {path}\n      clausal predict {path} {query}")
 
 
 def _train(
@@ -115,11 +121,16 @@ def _say_plan(clauses: list[Clause], settings: Settings) -> None:
         say(f"{len(clauses):,} clauses, adversary {about.adversary}, weight {about.weight:g}")
 
 
-def _say_outcome(run: Run) -> None:
+def _outcome(run: Run) -> tuple[str, str, list[dict[str, Any]]]:
+    """Return how the training went in words, the split that it was measured on, and the rows of that."""
+    from clausal.cli.report import evaluation_rows
+
     training = run.metrics["training"]
     kept = f"epoch {training['best_epoch']} of {training['epochs']}"
     early = ", stopped early" if training["stopped_early"] else ""
-    say(f"trained in {training['seconds']:.1f} s{early}; kept the model of {kept} in {run.path}")
+    split = "test" if "test" in run.metrics else "valid"
+    rows = evaluation_rows(run.metrics[split]) if split in run.metrics else []
+    return f"trained in {training['seconds']:.1f} s{early}; kept the model of {kept} in {run.path}", split, rows
 
 
 def _free_directory(name: str) -> Path:

@@ -8,10 +8,13 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from clausal.consistency.falsum import simplified
 from clausal.consistency.semantics import Semantics
+from clausal.errors import InputError
 from clausal.graph.vocabulary import Names
+from clausal.logic.place import place
 from clausal.logic.shape import AtomShape, Shape, Slot, shape_of
-from clausal.logic.syntax import Clause
+from clausal.logic.syntax import Clause, Falsum
 from clausal.model.predictor import LinkPredictor
 
 
@@ -85,6 +88,9 @@ def group_clauses(clauses: Sequence[Clause], entities: Names, relations: Names) 
     members: dict[Shape, list[tuple[Clause, list[int], list[int]]]] = {}
     for clause in clauses:
         shape, relation_names, constant_names = shape_of(clause)
+        if simplified(shape.formula) == Falsum():
+            where = place(clause.source, clause.line, None)
+            raise InputError(f"{where + ': ' if where else ''}'{clause}' never holds, whatever the facts; remove it")
         relation_ids = [relations.id(name) for name in relation_names]
         constant_ids = [entities.id(name) for name in constant_names]
         members.setdefault(shape, []).append((clause, relation_ids, constant_ids))

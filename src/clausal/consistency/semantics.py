@@ -13,6 +13,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from clausal.consistency.falsum import simplified
 from clausal.logic.shape import AtomShape, Skeleton
 from clausal.logic.syntax import And, Falsum, Iff, Implies, Not, Or
 
@@ -52,16 +53,16 @@ class Semantics(ABC):
 
     def violation(self, formula: Skeleton, scores: Tensor) -> Tensor:
         """Say by how much a formula is violated, given the scores of its atoms [..., atoms] → [...]."""
-        match formula:
-            case Implies(body, Falsum()):
-                return self.shortfall(self.negation(self.value(body, scores)))
+        match simplified(formula):
+            case Not(Falsum()):
+                return 0 * scores[..., 0]
             case Implies(body, head):
                 return self.excess(self.value(body, scores), self.value(head, scores))
             case Iff(left, right):
                 one, other = self.value(left, scores), self.value(right, scores)
                 return torch.maximum(self.excess(one, other), self.excess(other, one))
-            case _:
-                return self.shortfall(self.value(formula, scores))
+            case other_formula:
+                return self.shortfall(self.value(other_formula, scores))
 
     def value(self, formula: Skeleton, scores: Tensor) -> Tensor:
         """Return the value of a formula, given the scores of its atoms [..., atoms] → [...]."""

@@ -1,8 +1,9 @@
-"""The demo: an embedded graph of countries, trained without and with clauses from the same seed."""
+"""The demo: an embedded graph of countries, trained without and with clauses from the same seed and settings."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -12,51 +13,62 @@ import numpy as np
 
 from clausal.config import Settings
 from clausal.evaluation import Evaluation
+from clausal.experiments.reasons import Reasons
 from clausal.graph import Graph, load_graph
 from clausal.logic import Clause, read_clauses
 from clausal.run import Run, train
 from clausal.run.training import OnEpoch, OnPass
 
-WITH_CLAUSES = {
-    "model": {"scorer": "complex", "dim": 100, "domain": "cube"},
-    "clauses": {"adversary": "closed-form", "fallback": "gradient", "weight": 0.3, "sets": 10, "steps": 10},
-    "train": {"epochs": 20, "passes": 10, "seed": 0},
-    "evaluate": {"every": 2, "patience": 0},
-}
-"""The settings of the demo; without clauses they are the same."""
+SETTINGS = Settings.from_mapping(
+    {
+        "model": {"scorer": "complex", "dim": 100, "domain": "cube"},
+        "facts": {"margin": 5.0},  # the best on valid for the model without clauses
+        "clauses": {"adversary": "closed-form", "fallback": "gradient"},
+        "train": {"epochs": 20},
+        "evaluate": {"every": 2, "patience": 0},
+    }
+)
+
+Watch = Callable[[str, int], AbstractContextManager[tuple[OnPass, OnEpoch]]]
+"""Given a label and a number of clauses, returns what shows the progress of a training."""
 
 
 class Rescued(NamedTuple):
-    """A test fact that the clauses put at the top of the answers."""
+    """A test fact that ranks first only with clauses, the clause and the train facts that entail it."""
 
     fact: str
-    without: float
-    with_clauses: float
+    rank_without: float
+    rank_with: float
+    clause: str
+    because: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Comparison:
-    """What the demo shows: the same model without and with clauses."""
+    """The same model without and with clauses."""
 
     without: Run
     with_clauses: Run
     evaluation_without: Evaluation
     evaluation_with: Evaluation
 
-    def rescued(self, per_relation: int = 2) -> list[Rescued]:
-        """Return deducible test facts that rank first only with clauses, the worst without them first."""
+    def rescued(self, most: int = 6) -> list[Rescued]:
+        """Return deducible test facts that rank first only with clauses: of each clause the worst one without."""
         graph = self.without.graph
         facts = graph.parts["test-II"]
         before = self.evaluation_without.part_ranks["test-II"].of("filtered", "object")
         after = self.evaluation_with.part_ranks["test-II"].of("filtered", "object")
-        chosen: list[int] = []
-        for relation in np.unique(facts[:, 1]):
-            members = np.flatnonzero((facts[:, 1] == relation) & (after == 1) & (before > 1))
-            chosen += members[np.argsort(-before[members], kind="stable")][:per_relation].tolist()
-        names = [f"{graph.relations[r]}({graph.entities[s]}, {graph.entities[o]})" for s, r, o in facts[chosen]]
-        return [
-            Rescued(name, float(before[i]), float(after[i])) for name, i in zip(names, chosen, strict=True)
-        ]
+        reasons = Reasons(graph, self.with_clauses.clauses)
+        candidates = np.flatnonzero((after == 1) & (before > 1))
+        best: dict[str, list[Rescued]] = {}
+        for index in candidates[np.argsort(-before[candidates], kind="stable")]:
+            reason = reasons.of(facts[index])
+            if reason is None:
+                continue
+            row = Rescued(reasons.name(facts[index]), float(before[index]), float(after[index]), *reason)
+            best.setdefault(reason.clause, []).append(row)
+        rounds = [row for place in range(most) for rows in best.values() for row in rows[place : place + 1]]
+        return rounds[:most]
 
 
 def world() -> tuple[Graph, list[Clause]]:
@@ -65,12 +77,10 @@ def world() -> tuple[Graph, list[Clause]]:
         return load_graph(folder), read_clauses(folder / "clauses.txt")
 
 
-def compare(
-    progress: Callable[[str], Iterator[tuple[OnPass, OnEpoch]]] | None = None, out: Path | None = None
-) -> Comparison:
+def compare(graph: Graph, clauses: list[Clause], watch: Watch, out: Path | None = None) -> Comparison:
     """Train both models; ``out`` keeps the one with clauses as a run directory."""
-    graph, clauses = world()
-    settings = Settings.from_mapping(WITH_CLAUSES)
-    without = train(graph, (), settings)
-    with_clauses = train(graph, clauses, settings, out=out)
+    with watch("without clauses", 0) as (on_pass, on_epoch):
+        without = train(graph, (), SETTINGS, on_pass=on_pass, on_epoch=on_epoch)
+    with watch("with clauses   ", len(clauses)) as (on_pass, on_epoch):
+        with_clauses = train(graph, clauses, SETTINGS, out=out, on_pass=on_pass, on_epoch=on_epoch)
     return Comparison(without, with_clauses, without.evaluate(), with_clauses.evaluate())

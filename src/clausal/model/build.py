@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from torch import Tensor
+from torch import Tensor, nn
 
 from clausal.config import ModelSettings
 from clausal.errors import InputError
@@ -21,19 +21,24 @@ def build_predictor(
     pairs: Tensor | None = None,
     vectors: Tensor | None = None,
     scorer: Scorer | None = None,
+    encoder: nn.Module | None = None,
 ) -> LinkPredictor:
     """Build the predictor that the settings describe, not yet initialised from a seed.
 
     ``pairs`` [pairs, 2] are the entity pairs that Model F has vectors for; ``vectors`` [entities, dim] are
-    pre-trained; ``scorer`` replaces the scorer that the settings name.
+    pre-trained; ``scorer`` and ``encoder`` replace those that the settings name.
     """
     sizes = {"num_entities": num_entities, "num_relations": num_relations}
     scorer = scorer or build_scorer(settings)
     domain = build_domain(settings)
     if isinstance(scorer, ModelF):
+        if encoder is not None:
+            raise InputError(f"{scorer.name} has a vector for each entity pair and takes no encoder of entities")
         if pairs is None:
             raise InputError(f"{scorer.name} needs the entity pairs it has vectors for")
         return PairPredictor(pairs, scorer, domain=domain, **sizes)
+    if encoder is not None:
+        return LinkPredictor(encoder, scorer, domain=domain, **sizes)
     if settings.encoder == "frozen":
         if vectors is None:
             raise InputError('model.encoder = "frozen" needs model.pretrained')

@@ -24,8 +24,8 @@ def check_scorer(scorer: Scorer, *, tolerance: float = 1e-4) -> None:
     def draw(*shape: int) -> Tensor:
         return torch.rand(shape, generator=generator) - 0.5
 
-    if not isinstance(scorer, nn.Module):
-        raise ContractError("a scorer must be an nn.Module")
+    if not isinstance(scorer, Scorer):
+        raise ContractError("a scorer must be a subclass of clausal.model.Scorer")
     if scorer.relation_dim < 1 or scorer.dim < 1:
         raise ContractError("relation_dim and dim must be positive")
     arguments = [draw(3, 4, scorer.dim) for _ in range(scorer.arguments)]
@@ -33,6 +33,7 @@ def check_scorer(scorer: Scorer, *, tolerance: float = 1e-4) -> None:
     scores = scorer.score(relation, *arguments)
     _require_shape("score", scores, (3, 4))
     single = scorer.score(relation[2], *(argument[1, 2] for argument in arguments))
+    _require_shape("score of one fact", single, ())
     _require_close("score of one fact and of a batch", single, scores[1, 2], tolerance)
     _check_gradients(scorer, relation, arguments)
     if scorer.arguments == 2:
@@ -49,15 +50,18 @@ def check_encoder(encoder: nn.Module, num_entities: int, dim: int) -> None:
         raise ContractError("an encoder must be an nn.Module")
     training = encoder.training
     encoder.eval()
-    ids = torch.arange(num_entities)
-    vectors = encoder(ids)
-    _require_shape("encoder(ids)", vectors, (num_entities, dim))
-    if not vectors.isfinite().all():
-        raise ContractError("encoder returned values that are not finite")
-    _require_close("two calls in eval mode", encoder(ids), vectors, 0.0)
-    grid = ids[: 2 * (num_entities // 2)].reshape(2, -1)
-    _require_close("ids of shape [2, n] and of shape [2 n]", encoder(grid).flatten(0, 1), vectors[: grid.numel()], 1e-5)
-    encoder.train(training)
+    try:
+        ids = torch.arange(num_entities)
+        vectors = encoder(ids)
+        _require_shape("encoder(ids)", vectors, (num_entities, dim))
+        if not vectors.isfinite().all():
+            raise ContractError("encoder returned values that are not finite")
+        _require_close("two calls in eval mode", encoder(ids), vectors, 0.0)
+        grid = encoder(torch.stack([ids, ids.flip(0)]))
+        _require_shape("encoder(ids of shape [2, n])", grid, (2, num_entities, dim))
+        _require_close("ids of shape [2, n] and of shape [n]", grid, torch.stack([vectors, vectors.flip(0)]), 1e-5)
+    finally:
+        encoder.train(training)
 
 
 def _check_candidates(scorer: Scorer, relation: Tensor, known: Tensor, candidates: Tensor, tolerance: float) -> None:
@@ -81,16 +85,20 @@ def _check_candidates(scorer: Scorer, relation: Tensor, known: Tensor, candidate
 
 def _check_gradients(scorer: Scorer, relation: Tensor, arguments: list[Tensor]) -> None:
     inputs = [tensor.clone().requires_grad_() for tensor in (relation, *arguments)]
-    gradients = torch.autograd.grad(scorer.score(*inputs).sum(), inputs, allow_unused=True)
+    scores = scorer.score(*inputs)
+    if not scores.requires_grad:
+        raise ContractError("score has no gradient; it must be made of differentiable operations on its arguments")
+    gradients = torch.autograd.grad(scores.sum(), inputs, allow_unused=True)
     for position, gradient in enumerate(gradients):
         if gradient is None or not gradient.isfinite().all():
             name = ("relation", "first argument", "second argument")[position]
             raise ContractError(f"score has no finite gradient with respect to its {name}")
 
 
-def _require_shape(what: str, tensor: Tensor, shape: tuple[int, ...]) -> None:
-    if tuple(tensor.shape) != shape:
-        raise ContractError(f"{what} must have shape {list(shape)}; got {list(tensor.shape)}")
+def _require_shape(what: str, tensor: object, shape: tuple[int, ...]) -> None:
+    found = list(tensor.shape) if isinstance(tensor, Tensor) else type(tensor).__name__
+    if found != list(shape):
+        raise ContractError(f"{what} must have shape {list(shape)}; got {found}")
 
 
 def _require_close(what: str, one: Tensor, other: Tensor, tolerance: float) -> None:

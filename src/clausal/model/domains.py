@@ -50,7 +50,7 @@ class Sphere(Domain):
     def project(self, vectors: Tensor) -> Tensor:
         norm = torch.linalg.vector_norm(vectors, dim=-1, keepdim=True)
         anywhere = vectors.shape[-1] ** -0.5  # the zero vector is equally far from every point
-        return torch.where(norm > 0, vectors / norm.clamp_min(torch.finfo(vectors.dtype).tiny), anywhere)
+        return torch.where(norm == 0, anywhere, vectors / norm.clamp_min(torch.finfo(vectors.dtype).tiny))
 
     def sample(
         self,

@@ -35,7 +35,7 @@ class Table(nn.Module):
 
 
 class FrozenTable(Table):
-    """Pre-trained vectors that training does not change."""
+    """Pre-trained vectors that training does not change; the predictor projects them onto its domain once."""
 
     def __init__(self, vectors: Tensor) -> None:
         nn.Module.__init__(self)

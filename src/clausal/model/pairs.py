@@ -67,6 +67,7 @@ class PairPredictor(LinkPredictor):
 
     def score_subjects(self, relations: Tensor, objects: Tensor) -> Tensor:
         objects_in_order = self.pairs[self.by_object] % self.num_entities
+        objects = objects.contiguous()  # searchsorted warns about a column of facts
         start = torch.searchsorted(objects_in_order, objects)
         stop = torch.searchsorted(objects_in_order, objects, right=True)
         query, positions = _ranges(start, stop)

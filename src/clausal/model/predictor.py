@@ -39,7 +39,10 @@ class LinkPredictor(nn.Module):
         self.num_entities = num_entities
         self.num_relations = num_relations
         self.relations = nn.Parameter(torch.empty(num_relations, scorer.relation_dim))
-        self.reset_parameters()
+        # Encoder and scorer come initialised, and the scorer may be in use elsewhere.
+        scorer.reset_relations_(self.relations.data)
+        if isinstance(encoder, Table):
+            self.domain.project_(encoder.weight.data)
 
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
         """Initialise {θ, γ} at random and project the entities: line 2 of Algorithm 1."""
@@ -60,8 +63,8 @@ class LinkPredictor(nn.Module):
         return self.num_entities
 
     def project_(self) -> None:
-        """Project all entity vectors onto the domain: hⱼ ← proj(hⱼ)."""
-        if isinstance(self.encoder, Table):
+        """Project the entity vectors that training changes onto the domain: hⱼ ← proj(hⱼ)."""
+        if isinstance(self.encoder, Table) and not isinstance(self.encoder, FrozenTable):
             self.domain.project_(self.encoder.weight.data)
 
     def encode(self, entities: Tensor) -> Tensor:
@@ -131,4 +134,4 @@ class LinkPredictor(nn.Module):
             domain=Unbounded(),
         )
         copy.relations = self.relations
-        return copy
+        return copy.train(self.training)

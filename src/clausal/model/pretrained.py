@@ -24,11 +24,14 @@ def read_vectors(path: str | Path, entities: Names, dim: int, names_path: str | 
     path = Path(path)
     if not path.is_file():
         raise InputError(f"{path}: no such file of vectors (model.pretrained)")
-    if path.suffix in (".npy", ".safetensors"):
-        vectors = _read_npy(path) if path.suffix == ".npy" else _read_safetensors(path)
-        names = _read_names(Path(names_path)) if names_path else list(entities)
-    else:
-        names, vectors = _read_word2vec(path)
+    try:
+        if path.suffix in (".npy", ".safetensors"):
+            vectors = _read_npy(path) if path.suffix == ".npy" else _read_safetensors(path)
+            names = _read_names(Path(names_path)) if names_path else list(entities)
+        else:
+            names, vectors = _read_word2vec(path)
+    except OSError as error:
+        raise InputError(f"{error.filename or path}: cannot be read: {error.strerror or error}") from None
     if vectors.ndim != 2 or vectors.shape[1] != dim:
         raise InputError(f"{path}: expected vectors of {dim} numbers (model.dim); got shape {list(vectors.shape)}")
     if len(names) != len(vectors):
@@ -47,22 +50,25 @@ def read_vectors(path: str | Path, entities: Names, dim: int, names_path: str | 
 
 def _read_npy(path: Path) -> Vectors:
     try:
-        return np.asarray(np.load(path, allow_pickle=False), dtype=np.float32)
-    except (ValueError, OSError, EOFError) as error:
+        with np.errstate(over="ignore"):  # what is too large becomes infinite, which is refused
+            return np.asarray(np.load(path, allow_pickle=False), dtype=np.float32)
+    except (ValueError, TypeError, EOFError) as error:
         raise InputError(f"{path}: not a .npy file of numbers: {error}") from None
 
 
 def _read_safetensors(path: Path) -> Vectors:
     from safetensors import SafetensorError
-    from safetensors.numpy import load_file
+    from safetensors.torch import load_file
 
     try:
         tensors = load_file(path)
-    except (SafetensorError, OSError) as error:
+    except SafetensorError as error:
         raise InputError(f"{path}: not a safetensors file: {error}") from None
     if len(tensors) != 1 and "entities" not in tensors:
-        raise InputError(f"{path}: expected one tensor, or one called 'entities'; found {', '.join(sorted(tensors))}")
-    return np.asarray(tensors.get("entities", next(iter(tensors.values()))), dtype=np.float32)
+        found = ", ".join(sorted(tensors)) or "none"
+        raise InputError(f"{path}: expected one tensor, or one called 'entities'; found {found}")
+    vectors: Vectors = tensors.get("entities", next(iter(tensors.values()))).float().numpy()
+    return vectors
 
 
 def _read_names(path: Path) -> list[str]:
@@ -87,13 +93,20 @@ def _read_word2vec(path: Path) -> tuple[list[str], Vectors]:
                     width = int(parts[1])
                     continue
                 width = width or len(parts) - 1
-                values = np.array(parts[-width:], dtype=np.float32) if len(parts) > width > 0 else None
-                if values is None:
-                    raise InputError(f"{path}:{number}: expected a name and {width} numbers")
                 names.append(" ".join(parts[:-width]))
-                rows.append(values)
-    except ValueError as error:  # UnicodeDecodeError is one too
-        raise InputError(f"{path}: not word2vec text (name and numbers on each line): {error}") from None
+                rows.append(_numbers(parts, width, f"{path}:{number}"))
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not word2vec text (a name and numbers on each line): {error}") from None
     if not rows:
         raise InputError(f"{path}: empty file of vectors")
     return names, np.stack(rows)
+
+
+def _numbers(parts: list[str], width: int, place: str) -> Vectors:
+    """Return the last ``width`` of the parts of a line; before them comes the name."""
+    if not len(parts) > width > 0:
+        raise InputError(f"{place}: expected a name and {width or 'its'} numbers, separated by spaces")
+    try:
+        return np.array(parts[-width:], dtype=np.float32)
+    except ValueError as error:
+        raise InputError(f"{place}: expected a name and {width} numbers: {error}") from None

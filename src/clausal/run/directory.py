@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import shutil
@@ -16,18 +15,23 @@ from torch import Tensor
 
 import clausal
 from clausal.config import Settings
-from clausal.errors import InputError, RunError
+from clausal.errors import InputError
 from clausal.graph.graph import Graph
 from clausal.logic.parser import parse_clauses
 from clausal.logic.printer import print_clause
 from clausal.logic.syntax import Clause
-from clausal.run.files import explained_os_errors, read_json, read_text, write_atomically, write_json
-from clausal.run.storage import read_graph, write_graph
+from clausal.run.files import explained_os_errors, read_json, read_text, require_kind, write_json, write_text
+from clausal.run.lock import locked
+from clausal.run.log import append_record, read_records, rewind
+from clausal.run.storage import FACTS, VOCABULARY, read_graph, write_graph
 from clausal.run.tensors import read_tensors, write_tensors
 
 FORMAT = 1
 MODEL = "model.safetensors"
+LOG = "log.jsonl"
 CHECKPOINT = Path("checkpoint") / "state.safetensors"
+_LOCK = CHECKPOINT.with_name("lock")
+_FILES = ("run.json", "config.toml", "clauses.txt", "metrics.json", VOCABULARY, FACTS, MODEL, LOG, CHECKPOINT, _LOCK)
 
 
 class RunDirectory:
@@ -55,11 +59,8 @@ class RunDirectory:
             with explained_os_errors(path):
                 (building / CHECKPOINT.parent).mkdir(parents=True)
             write_graph(building, graph)
-            text = "".join(f"{print_clause(clause)}\n" for clause in clauses)
-            write_atomically(building / "clauses.txt", lambda file: file.write_text(text, encoding="utf-8"))
-            write_atomically(
-                building / "config.toml", lambda file: file.write_text(settings.to_toml(), encoding="utf-8")
-            )
+            write_text(building / "clauses.txt", "".join(f"{print_clause(clause)}\n" for clause in clauses))
+            write_text(building / "config.toml", settings.to_toml())
             about = {
                 "format": FORMAT,
                 "clausal": clausal.__version__,
@@ -79,8 +80,11 @@ class RunDirectory:
         run = RunDirectory(path)
         if not run.path.is_dir():
             raise InputError(f"{path}: no such run directory")
-        if not (run.path / "run.json").is_file():
+        if not (run.path / "run.json").exists():
             raise InputError(f"{path}: not a run directory (it has no run.json)")
+        require_kind(run.workshop, folder=True)
+        for name in _FILES:
+            require_kind(run.path / name)
         version = run.about.get("format")
         if version != FORMAT:
             raise InputError(
@@ -89,10 +93,21 @@ class RunDirectory:
             )
         return run
 
+    @property
+    def workshop(self) -> Path:
+        """Where an unfinished run keeps its checkpoint and the files it is writing."""
+        return self.path / CHECKPOINT.parent
+
     @cached_property
     def about(self) -> dict[str, Any]:
         """The version of the format and where the run comes from."""
         return read_json(self.path / "run.json")
+
+    @property
+    def custom(self) -> list[str]:
+        """Which of ``scorer`` and ``encoder`` were a user's own modules."""
+        custom = self.about.get("custom", [])
+        return [str(name) for name in custom] if isinstance(custom, list) else []
 
     @cached_property
     def settings(self) -> Settings:
@@ -118,14 +133,10 @@ class RunDirectory:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep a second process from training in the same directory."""
-        with explained_os_errors(self.path):
-            lock = (self.path / ".lock").open("w")
-        with lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                raise RunError(f"{self.path}: another process is training in this directory") from None
+        """Keep a second process from training in the same directory, and sweep up after a killed one."""
+        with locked(self.path, self.path / _LOCK):
+            for path in self.workshop.glob(".*"):
+                path.unlink(missing_ok=True)
             yield
 
     def save_checkpoint(self, tensors: Mapping[str, Tensor], position: Mapping[str, Any]) -> None:
@@ -140,37 +151,27 @@ class RunDirectory:
         tensors, metadata = read_tensors(path)
         try:
             position = json.loads(metadata["position"])
-        except (KeyError, json.JSONDecodeError):
+        except (KeyError, ValueError, RecursionError):
             raise InputError(f"{path}: damaged: it does not say how far the training had come") from None
         return tensors, position
 
     def append_log(self, record: Mapping[str, Any]) -> None:
-        """Add one line to the log."""
-        with explained_os_errors(self.path / "log.jsonl"), (self.path / "log.jsonl").open("a") as log:
-            log.write(json.dumps(record) + "\n")
+        """Add one epoch to the log."""
+        append_record(self.path / LOG, record)
 
     def read_log(self) -> list[dict[str, Any]]:
-        """Return the log's records; a line cut off by a kill is left out."""
-        path = self.path / "log.jsonl"
-        records = []
-        for line in read_text(path).splitlines() if path.is_file() else []:
-            try:
-                records.append(json.loads(line))
-            except json.JSONDecodeError:
-                continue
-        return records
+        """Return the records of the epochs so far."""
+        return read_records(self.path / LOG)
 
     def rewind_log(self, epoch: int) -> None:
         """Drop the records after an epoch: those passes will be made again."""
-        kept = [record for record in self.read_log() if record.get("epoch", 0) <= epoch]
-        text = "".join(json.dumps(record) + "\n" for record in kept)
-        write_atomically(self.path / "log.jsonl", lambda file: file.write_text(text, encoding="utf-8"))
+        rewind(self.path / LOG, epoch, self.workshop)
 
     def finish(self, tensors: Mapping[str, Tensor], metrics: Mapping[str, Any]) -> None:
         """Write metrics and the final model, which marks the run as finished, and drop the checkpoint."""
-        write_json(self.path / "metrics.json", metrics)
-        write_tensors(self.path / MODEL, tensors, {})
-        shutil.rmtree(self.path / CHECKPOINT.parent, ignore_errors=True)
+        write_json(self.path / "metrics.json", metrics, self.workshop)
+        write_tensors(self.path / MODEL, tensors, {}, self.workshop)
+        shutil.rmtree(self.workshop, ignore_errors=True)
 
     @property
     def metrics(self) -> dict[str, Any]:

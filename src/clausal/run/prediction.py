@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from clausal.graph.graph import Graph
 from clausal.graph.vocabulary import Names
 from clausal.model.predictor import LinkPredictor
 
+_QUOTES = "'\""
 _FORM = "write relation(subject, ?), relation(?, object) or ?(subject, object)"
 
 
@@ -69,7 +71,8 @@ def parse_query(text: str, graph: Graph) -> Query:
     if not text.endswith(")") or "(" not in text:
         raise InputError(f"cannot read the query '{text}': {_FORM}")
     readings = [
-        Query(_entity(subject), None if relation in ("?", "relation?") else _plain(relation), _entity(object))
+        Query(_entity(subject, read), _relation(relation, read), _entity(object, read))
+        for read in (_plain, str)  # a name may have quotes of its own
         for relation, arguments in _heads(text)
         for subject, object in _argument_pairs(arguments)
     ]
@@ -95,19 +98,30 @@ def _heads(text: str) -> list[tuple[str, str]]:
 
 
 def _argument_pairs(arguments: str) -> list[tuple[str, str]]:
-    """Return the ways to split ``subject, object``: an entity's name may hold commas too."""
+    """Return the ways to split ``subject, object``: an entity's name may hold commas too, best if it is quoted."""
     places = [place for place, letter in enumerate(arguments) if letter == ","]
     pairs = [(arguments[:place].strip(), arguments[place + 1 :].strip()) for place in places]
-    return [(subject, object) for subject, object in pairs if subject and object]
+    return sorted((pair for pair in pairs if all(pair)), key=lambda pair: sum(map(_cut_in_quotes, pair)))
 
 
-def _entity(text: str) -> str | None:
-    return None if text.startswith("?") else _plain(text)
+def _entity(text: str, read: Callable[[str], str]) -> str | None:
+    return None if text.startswith("?") else read(text)
+
+
+def _relation(text: str, read: Callable[[str], str]) -> str | None:
+    return None if text in ("?", "relation?") else read(text)
+
+
+def _quoted(text: str) -> bool:
+    return len(text) > 1 and text[0] == text[-1] and text[0] in _QUOTES
+
+
+def _cut_in_quotes(text: str) -> bool:
+    return not _quoted(text) and (text[0] in _QUOTES or text[-1] in _QUOTES)
 
 
 def _plain(text: str) -> str:
-    quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "'\""
-    return text[1:-1].replace(f"\\{text[0]}", text[0]) if quoted else text
+    return text[1:-1].replace(f"\\{text[0]}", text[0]) if _quoted(text) else text
 
 
 def _all_known(query: Query, graph: Graph) -> bool:

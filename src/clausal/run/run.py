@@ -70,9 +70,7 @@ def load(
     directory = RunDirectory.open(path)
     if not directory.finished:
         raise InputError(f"{path}: the training has not finished; go on with: clausal train --out {path} --resume")
-    for name, given in (("scorer", scorer), ("encoder", encoder)):
-        if name in directory.about.get("custom", []) and given is None:
-            raise InputError(f"{path}: trained with its own {name}; pass it to clausal.load(…, {name}=…)")
+    require_custom(directory, scorer, encoder)
     settings, graph = directory.settings, directory.graph
     predictor = _read_predictor(directory, settings, graph, scorer, encoder)
     return Run(
@@ -83,6 +81,15 @@ def load(
         directory.metrics,
         directory.path,
     )
+
+
+def require_custom(directory: RunDirectory, scorer: Scorer | None, encoder: nn.Module | None) -> None:
+    """Check that the modules of a user that a run was trained with are given again."""
+    for name, given in (("scorer", scorer), ("encoder", encoder)):
+        if name in directory.custom and given is None:
+            raise InputError(
+                f"{directory.path}: trained with its own {name}; pass it to clausal.load or clausal.resume as {name}=…"
+            )
 
 
 def _read_predictor(

@@ -15,6 +15,8 @@ from clausal.run.files import write_atomically
 VOCABULARY = "vocabulary.parquet"
 FACTS = "facts.parquet"
 
+_ROWS_IN_ANY_FILE, _ROWS_PER_BYTE = 1_000_000, 1_000  # beyond any real graph, to keep memory within bounds
+
 
 def write_graph(folder: Path, graph: Graph) -> None:
     """Write the names in the order of their ids, and the facts of every split and part as ids."""
@@ -78,10 +80,14 @@ def _read(path: Path, columns: dict[str, str]) -> Any:
 
     schema = pa.schema(list(columns.items()))
     try:
+        rows = parquet.read_metadata(path).num_rows
+        if rows > _ROWS_IN_ANY_FILE + _ROWS_PER_BYTE * path.stat().st_size:
+            raise InputError(f"{path}: damaged: it claims {rows:,} rows, more than a file of its size can hold")
         table = parquet.read_table(path)
         if table.column_names != list(columns):
             raise InputError(f"{path}: damaged: expected columns {', '.join(columns)}; found {table.column_names}")
         table = table.cast(schema)
+        table.validate(full=True)  # text is UTF-8
     except FileNotFoundError:
         raise InputError(f"{path}: missing, the run directory is incomplete") from None
     except (pa.ArrowException, OSError) as error:

@@ -16,10 +16,12 @@ from clausal.errors import InputError
 from clausal.run.files import write_atomically
 
 
-def write_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> None:
+def write_tensors(
+    path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, str], workshop: Path | None = None
+) -> None:
     """Write tensors and metadata as one file, atomically."""
     plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    write_atomically(path, lambda file: save_file(plain, file, dict(metadata)))
+    write_atomically(path, lambda file: save_file(plain, file, dict(metadata)), workshop)
 
 
 def read_tensors(path: Path, expected: Mapping[str, Tensor] | None = None) -> tuple[dict[str, Tensor], dict[str, str]]:
@@ -27,7 +29,8 @@ def read_tensors(path: Path, expected: Mapping[str, Tensor] | None = None) -> tu
     with _opened(path) as file:
         if expected is not None:
             _compare(path, _shapes(file), {name: tuple(tensor.shape) for name, tensor in expected.items()})
-        tensors = {name: file.get_tensor(name) for name in _shapes(file)}
+        # Copies are aligned, so that scores are those of the training to the last bit, and do not need the file.
+        tensors = {name: file.get_tensor(name).clone() for name in _shapes(file)}
         metadata = dict(file.metadata() or {})
     for name, tensor in tensors.items():
         if expected is not None and tensor.dtype != expected[name].dtype:

@@ -14,13 +14,13 @@ from torch import nn
 
 import clausal
 from clausal.config import Settings
-from clausal.errors import InputError
 from clausal.evaluation import evaluate
 from clausal.graph.graph import Graph
 from clausal.logic.syntax import Clause
 from clausal.model.scorers.base import Scorer
+from clausal.run.checkpoint import restore
 from clausal.run.directory import CHECKPOINT, RunDirectory
-from clausal.run.run import Run
+from clausal.run.run import Run, load, require_custom
 from clausal.training import AdversarialSetTraining, PassReport, prepare
 
 _LOG = logging.getLogger("clausal")
@@ -44,11 +44,15 @@ def train(
     """Train a link predictor on a graph so that it obeys clauses; with ``out``, keep it as a run directory."""
     settings = settings or Settings()
     training = prepare(graph, clauses, settings, scorer=scorer, encoder=encoder, tell=tell)
-    directory = None
-    if out is not None:
-        custom = [name for name, module in (("scorer", scorer), ("encoder", encoder)) if module is not None]
-        directory = RunDirectory.create(out, graph, clauses, settings, custom)
-    return _run(training, directory, graph, clauses, on_pass, on_epoch)
+    if out is None:
+        started = time.perf_counter()
+        predictor = training.run(on_pass, on_epoch).eval()
+        metrics = _metrics(training, graph, time.perf_counter() - started)
+        return Run(predictor, graph, clauses, settings, metrics)
+    custom = [name for name, module in (("scorer", scorer), ("encoder", encoder)) if module is not None]
+    directory = RunDirectory.create(out, graph, clauses, settings, custom)
+    with directory.locked():
+        return _run_in(directory, training, graph, clauses, on_pass, on_epoch)
 
 
 def resume(
@@ -59,35 +63,23 @@ def resume(
     on_pass: OnPass | None = None,
     on_epoch: OnEpoch | None = None,
 ) -> Run:
-    """Go on with an unfinished run; it ends in the same parameters, bit for bit, as if never interrupted."""
+    """Go on with an unfinished run; it ends in the same parameters, bit for bit, as if never interrupted.
+
+    A finished run is loaded as it is.
+    """
     directory = RunDirectory.open(out)
-    graph, clauses = directory.graph, directory.clauses
-    training = prepare(graph, clauses, directory.settings, scorer=scorer, encoder=encoder)
-    state = directory.load_checkpoint()
-    if state is not None:
-        try:
-            training.restore(*state)
-        except (RuntimeError, ValueError, TypeError, KeyError) as error:
-            problem = str(error).splitlines()[0]
-            raise InputError(f"{directory.path / CHECKPOINT}: does not fit this run: {problem}") from None
-    directory.rewind_log(training.position.epoch)
-    return _run(training, directory, graph, clauses, on_pass, on_epoch)
-
-
-def _run(
-    training: AdversarialSetTraining,
-    directory: RunDirectory | None,
-    graph: Graph,
-    clauses: Sequence[Clause],
-    on_pass: OnPass | None,
-    on_epoch: OnEpoch | None,
-) -> Run:
-    if directory is None:
-        started = time.perf_counter()
-        predictor = training.run(on_pass, on_epoch).eval()
-        metrics = _metrics(training, graph, time.perf_counter() - started)
-        return Run(predictor, graph, clauses, training.settings, metrics)
+    require_custom(directory, scorer, encoder)
+    if directory.finished:
+        return load(out, scorer=scorer, encoder=encoder)
     with directory.locked():
+        if RunDirectory(out).finished:  # by the process that had the lock before
+            return load(out, scorer=scorer, encoder=encoder)
+        graph, clauses = directory.graph, directory.clauses
+        training = prepare(graph, clauses, directory.settings, scorer=scorer, encoder=encoder)
+        state = directory.load_checkpoint()
+        if state is not None:
+            restore(training, *state, origin=directory.path / CHECKPOINT)
+        directory.rewind_log(training.position.epoch)
         return _run_in(directory, training, graph, clauses, on_pass, on_epoch)
 
 

@@ -120,6 +120,7 @@ class AdversarialSetTraining:
         """Let the adversary search; where the discriminator moves first, its first sets are unsearched."""
         if not self.groups:
             return []
+        self.predictor.eval()  # the adversary attacks the model as it predicts, whatever mode it was left in
         epoch = self.position.epoch
         generator = generator_at(self.settings.train.seed, _ADVERSARY, epoch, device=self.predictor.device)
         unsearched = epoch == 0 and self.settings.clauses.first == "discriminator"
@@ -234,7 +235,8 @@ class AdversarialSetTraining:
             "adversarial_set": {str(index): vectors for index, vectors in enumerate(self.adversarial_set)},
             "best": self.best,
         }
-        tensors = {f"{group}/{name}": value for group, part in groups.items() for name, value in part.items()}
+        # Cloned, as the training goes on in the tensors themselves.
+        tensors = {f"{group}/{name}": value.clone() for group, part in groups.items() for name, value in part.items()}
         return tensors, asdict(self.position)
 
     def restore(self, tensors: Mapping[str, Tensor], position: Mapping[str, Any]) -> None:

@@ -37,5 +37,5 @@ def restore_optimizer(optimizer: torch.optim.Optimizer, tensors: Mapping[str, Te
     state: dict[int, dict[str, Tensor]] = {}
     for name, value in tensors.items():
         index, quantity = name.split(".", 1)
-        state.setdefault(int(index), {})[quantity] = value
+        state.setdefault(int(index), {})[quantity] = value.clone()  # the optimiser works in place
     optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})

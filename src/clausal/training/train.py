@@ -24,7 +24,7 @@ from clausal.evaluation import evaluate
 from clausal.graph.graph import Graph
 from clausal.logic import check_clauses
 from clausal.logic.syntax import Clause
-from clausal.model.build import build_domain, build_predictor
+from clausal.model.build import build_predictor
 from clausal.model.encoders import Table
 from clausal.model.predictor import LinkPredictor
 from clausal.model.pretrained import read_vectors
@@ -69,16 +69,13 @@ def make_predictor(
 ) -> LinkPredictor:
     """Build the predictor for a graph and initialise it from the seed."""
     model = settings.model
-    sizes = {"num_entities": len(graph.entities), "num_relations": len(graph.relations)}
-    vectors = (
-        read_vectors(model.pretrained, graph.entities, model.dim, model.pretrained_names) if model.pretrained else None
-    )
+    dim = scorer.dim if scorer is not None else model.dim
+    vectors = read_vectors(model.pretrained, graph.entities, dim, model.pretrained_names) if model.pretrained else None
     pairs = torch.from_numpy(graph.train[:, [0, 2]])
-    predictor = build_predictor(model, *sizes.values(), pairs=pairs, vectors=vectors, scorer=scorer)
-    if encoder is not None:
-        predictor = LinkPredictor(encoder, predictor.scorer, domain=build_domain(model), **sizes)
+    sizes = len(graph.entities), len(graph.relations)
+    predictor = build_predictor(model, *sizes, pairs=pairs, vectors=vectors, scorer=scorer, encoder=encoder)
     predictor.reset_parameters(generator_at(settings.train.seed, _INITIALISATION))
-    if vectors is not None and isinstance(predictor.encoder, Table):
+    if vectors is not None and type(predictor.encoder) is Table:
         predictor.encoder.weight.data.copy_(vectors)
         predictor.project_()
     return predictor

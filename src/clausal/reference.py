@@ -1,0 +1,76 @@
+"""The settings reference, written from ``config.Settings`` by ``python -m clausal.reference FILE``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args, get_origin
+
+from pydantic.fields import FieldInfo
+
+from clausal.config import Settings
+
+_TYPES = {int: "integer", float: "number", str: "text", bool: "true or false"}
+_INTRODUCTION = """\
+# Settings
+
+Settings are TOML, in sections; `clausal train --config FILE` reads them. Every setting has a default, so a file names
+only what differs. `--set section.key=value` changes one setting, after the file:
+
+```
+clausal train GRAPH --config settings.toml --set model.dim=200 --set clauses.adversary=closed-form
+```
+
+Unknown keys and impossible values are refused. A run directory holds all its settings, defaults included, in
+`config.toml`. From Python: `Settings.load(path)` or `Settings.from_mapping({"model": {"dim": 200}})`.
+
+<!-- Generated from src/clausal/config.py by `make docs`. -->
+"""
+
+
+def settings_page() -> str:
+    """Return the settings reference in Markdown."""
+    return "\n".join([_INTRODUCTION, *(_section(name, field) for name, field in Settings.model_fields.items())])
+
+
+def _section(name: str, field: FieldInfo) -> str:
+    section: Any = field.annotation
+    rows = [_row(key, setting) for key, setting in section.model_fields.items()]
+    head = ["| key | values | default | meaning |", "|---|---|---|---|"]
+    return "\n".join([f"## [{name}]", "", str(section.__doc__), "", *head, *rows, ""])
+
+
+def _row(key: str, setting: FieldInfo) -> str:
+    values = _type(setting.annotation, setting.metadata)
+    return f"| `{key}` | {values} | {_default(setting.default)} | {setting.description} |"
+
+
+def _type(annotation: Any, metadata: Any = ()) -> str:
+    """Describe the values of a setting in words."""
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _type(arguments[0], arguments[1].metadata)
+    if origin is Literal:
+        return ", ".join(f"`{choice}`" for choice in arguments)
+    if origin is tuple:
+        return f"list, each {_type(arguments[0])}" if arguments[-1] is ... else f"{len(arguments)} numbers"
+    if type(None) in arguments:
+        return _type(next(argument for argument in arguments if argument is not type(None)))
+    return " ".join([_TYPES[annotation], *(bound for limit in metadata if (bound := _bound(limit)))])
+
+
+def _bound(limit: Any) -> str | None:
+    if (least := getattr(limit, "ge", None)) is not None:
+        return f"≥ {least}"
+    if (below := getattr(limit, "gt", None)) is not None:
+        return f"> {below}"
+    return None
+
+
+def _default(value: Any) -> str:
+    return "none" if value is None else f"`{json.dumps(value)}`"
+
+
+if __name__ == "__main__":
+    Path(sys.argv[1]).write_text(settings_page(), encoding="utf-8")

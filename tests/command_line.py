@@ -1,0 +1,107 @@
+"""Running the command line in tests: inside this process, or in one of its own that can be killed."""
+
+import io
+import json
+import multiprocessing
+import os
+import resource
+import subprocess
+import sys
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from unittest.mock import patch
+
+CLAUSAL = Path(sys.executable).with_name("clausal")
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a command left: its exit code and what it printed."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+    @property
+    def json(self):
+        return json.loads(self.stdout)
+
+
+def clausal(*arguments):
+    """Run a command in this process."""
+    from clausal.cli import main
+
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
+    code = 0
+    with patch.object(sys, "argv", ["clausal", *map(str, arguments)]), redirect_stdout(out), redirect_stderr(err):
+        try:
+            main()
+        except SystemExit as stop:
+            code = stop.code or 0
+    return Result(code, *(stream.buffer.getvalue().decode() for stream in (out, err)))
+
+
+def refused(result, *fragments, code=2):
+    """Assert that a command ended in one message that holds the fragments, and printed no result."""
+    assert result.code == code, result.stderr
+    assert result.stdout == ""
+    assert result.stderr.count("error:") == 1, result.stderr
+    assert "Traceback" not in result.stderr
+    assert "internal error" not in result.stderr
+    message = result.stderr[result.stderr.index("error:") :]
+    for fragment in map(str, fragments):
+        assert fragment in message, message
+    return message
+
+
+def clausal_process(*arguments, **options):
+    """Run the installed command as a user would."""
+    options = {"capture_output": True, "text": True, "timeout": 120} | options
+    return subprocess.run([CLAUSAL, *map(str, arguments)], env=_environment(), **options)
+
+
+def start_process(*arguments, **options):
+    """Start the installed command without waiting for it."""
+    return subprocess.Popen([CLAUSAL, *map(str, arguments)], env=_environment(), text=True, **options)
+
+
+def _environment():
+    return os.environ | {"OMP_NUM_THREADS": "1"}
+
+
+@contextmanager
+def forked(*arguments, log, file_size=None):
+    """Run a command in a process that starts at once: its parent has imported everything and trained nothing."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["clausal.cli", "clausal.run", "command_line"])
+    process = context.Process(target=_main_in_child, args=([*map(str, arguments)], str(log), file_size))
+    process.start()
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.join()
+
+
+def run_forked(*arguments, log, file_size=None):
+    """Run a command to its end in such a process; ``file_size`` is the largest file it may write."""
+    with forked(*arguments, log=log, file_size=file_size) as process:
+        process.join(120)
+        code = process.exitcode
+    stdout, _, stderr = Path(log).read_text(encoding="utf-8").partition(_DIVIDER)
+    return Result(code, stdout, stderr)
+
+
+_DIVIDER = "\n--- stderr ---\n"
+
+
+def _main_in_child(arguments, log, file_size):
+    import torch
+
+    torch.set_num_threads(1)
+    if file_size is not None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (file_size, file_size))
+    result = clausal(*arguments)
+    Path(log).write_text(result.stdout + _DIVIDER + result.stderr, encoding="utf-8")
+    os._exit(result.code)
