@@ -1,8 +1,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
-export PIP_DISABLE_PIP_VERSION_CHECK := 1
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 .PHONY: demo test check docs clean
 
@@ -25,12 +24,12 @@ clean:
 
 $(VENV)/bin/pip:
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --upgrade "pip>=25.1"
+	$(PIP) --upgrade pip
 
 $(VENV)/installed: $(VENV)/bin/pip pyproject.toml constraints.txt
-	$(BIN)/pip install --quiet --editable .
+	$(PIP) --editable .
 	@touch $@
 
 $(VENV)/tested: $(VENV)/installed
-	$(BIN)/pip install --quiet --group test
+	$(PIP) --group test
 	@touch $@

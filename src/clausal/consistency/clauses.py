@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import torch
 from torch import Tensor
@@ -64,6 +65,7 @@ class ArgumentSlots:
     positions: tuple[list[int], ...]
 
     @staticmethod
+    @cache
     def of(shape: Shape, arguments: int) -> ArgumentSlots:
         """Lay out the slots of a shape for a scorer with that many arguments."""
         by_atom = [_argument_keys(atom, arguments) for atom in shape.atoms]

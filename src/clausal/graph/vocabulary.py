@@ -8,7 +8,7 @@ from typing import overload
 
 from clausal.errors import InputError, did_you_mean
 
-_MOST_NAMES_COMPARED = 200_000
+_MOST_NAMES_COMPARED = 50_000
 
 
 class Names(Sequence[str]):

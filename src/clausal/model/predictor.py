@@ -104,11 +104,13 @@ class LinkPredictor(nn.Module):
         count = len(negatives.subjects)
         ids = torch.cat([facts[None, :, 0], negatives.subjects, facts[None, :, 2], negatives.objects])
         vectors = self.encode(ids)  # [2 + 2 negatives, b, dim]
-        subjects, objects = vectors[: 1 + count], vectors[1 + count :]
+        # Split, not slices: the gradient of a split is one concatenation, that of a slice a padded copy.
+        subject, other_subjects, object, other_objects = vectors.split([1, count, 1, count])
         relation = self.relation(facts[:, 1])
-        with_objects = self.scorer.score(relation, subjects[0], objects)
-        with_subjects = self.scorer.score(relation, subjects[1:], objects[0])
-        return with_objects[0], torch.cat([with_subjects, with_objects[1:]])
+        positive = self.scorer.score(relation, subject, object).squeeze(0)
+        with_subjects = self.scorer.score(relation, other_subjects, object)
+        with_objects = self.scorer.score(relation, subject, other_objects)
+        return positive, torch.cat([with_subjects, with_objects])
 
     def random_arguments(self, shape: Sequence[int], generator: torch.Generator | None = None) -> Tensor:
         """Return the vectors of randomly drawn entities [*shape, dim]: where an adversarial set starts."""

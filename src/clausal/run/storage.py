@@ -15,7 +15,7 @@ from clausal.run.files import write_atomically
 VOCABULARY = "vocabulary.parquet"
 FACTS = "facts.parquet"
 
-_ROWS_IN_ANY_FILE, _ROWS_PER_BYTE = 1_000_000, 1_000  # beyond any real graph, to keep memory within bounds
+_ROWS_IN_ANY_FILE, _ROWS_PER_BYTE = 1_000_000, 100  # beyond any real graph, to keep memory within bounds
 
 
 def write_graph(folder: Path, graph: Graph) -> None:
@@ -90,7 +90,7 @@ def _read(path: Path, columns: dict[str, str]) -> Any:
         table.validate(full=True)  # text is UTF-8
     except FileNotFoundError:
         raise InputError(f"{path}: missing, the run directory is incomplete") from None
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: damaged: {str(error).splitlines()[0]}") from None
     if any(table[name].null_count for name in columns):
         raise InputError(f"{path}: damaged: it has missing values")
