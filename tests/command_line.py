@@ -13,6 +13,9 @@ from pathlib import Path
 from unittest.mock import patch
 
 CLAUSAL = Path(sys.executable).with_name("clausal")
+_PRELOADED = ["clausal.cli", "clausal.run", "clausal.logic.builder", "pyarrow.compute", "pyarrow.parquet"]
+_PRELOADED += ["torch._dynamo", "pandas", "pytest"]  # torch and pyarrow import these when first used
+_DIVIDER = "\n--- stderr ---\n"
 
 
 @dataclass(frozen=True)
@@ -28,11 +31,11 @@ class Result:
         return json.loads(self.stdout)
 
 
-def clausal(*arguments):
-    """Run a command in this process."""
+def clausal(*arguments, encoding="utf-8"):
+    """Run a command in this process; ``encoding`` is that of its terminal."""
     from clausal.cli import main
 
-    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding=encoding, write_through=True) for _ in range(2))
     code = 0
     with patch.object(sys, "argv", ["clausal", *map(str, arguments)]), redirect_stdout(out), redirect_stderr(err):
         try:
@@ -74,7 +77,7 @@ def _environment():
 def forked(*arguments, log, file_size=None):
     """Run a command in a process that starts at once: its parent has imported everything and trained nothing."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["clausal.cli", "clausal.run", "command_line"])
+    context.set_forkserver_preload(_PRELOADED)
     process = context.Process(target=_main_in_child, args=([*map(str, arguments)], str(log), file_size))
     process.start()
     try:
@@ -91,9 +94,6 @@ def run_forked(*arguments, log, file_size=None):
         code = process.exitcode
     stdout, _, stderr = Path(log).read_text(encoding="utf-8").partition(_DIVIDER)
     return Result(code, stdout, stderr)
-
-
-_DIVIDER = "\n--- stderr ---\n"
 
 
 def _main_in_child(arguments, log, file_size):

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from clausal.errors import InputError, did_you_mean
 
-Positive = Annotated[int, Field(gt=0)]
+Positive = Annotated[int, Field(gt=0, lt=2**31)]  # sizes and counts; larger ones overflow inside torch
 NonNegative = Annotated[int, Field(ge=0)]
 PositiveReal = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 NonNegativeReal = Annotated[float, Field(ge=0, allow_inf_nan=False)]
@@ -128,6 +128,12 @@ class TrainSettings(_Section):
     checkpoint_seconds: NonNegativeReal = Field(
         30.0, description="seconds between checkpoints; 0 means after every pass"
     )
+
+    @model_validator(mode="after")
+    def _check(self) -> TrainSettings:
+        if self.device.partition(":")[0] not in ("auto", "cpu", "cuda", "mps", "xpu"):
+            raise ValueError(f"device: '{self.device}' is not known; expected auto, cpu or cuda")
+        return self
 
 
 class EvaluateSettings(_Section):

@@ -16,8 +16,8 @@ ENTITIES = Names([f"e{i}" for i in range(6)], "entity")
 RELATIONS = Names(["p", "q", "r", "s"], "relation")
 
 
-def random_predictor(scorer="complex", domain=None, dim=4, seed=0, dtype=torch.float32, scale=1.0):
-    """A predictor whose relation parameters are normal, so that clauses are violated."""
+def random_predictor(scorer="complex", domain=None, dim=4, seed=0, dtype=torch.float32):
+    """A predictor with entities all over its domain and normal relation parameters, so that clauses are violated."""
     generator = torch.Generator().manual_seed(seed)
     sizes = {"num_entities": len(ENTITIES), "num_relations": len(RELATIONS), "domain": domain or Sphere()}
     if scorer == "model-f":
@@ -26,7 +26,8 @@ def random_predictor(scorer="complex", domain=None, dim=4, seed=0, dtype=torch.f
     else:
         predictor = LinkPredictor(Table(len(ENTITIES), dim), SCORERS[scorer](dim), **sizes)
     predictor.reset_parameters(generator)
-    predictor.relations.data.normal_(generator=generator).mul_(scale)
+    predictor.encoder.weight.data = predictor.domain.sample(predictor.encoder.weight.shape, generator)
+    predictor.relations.data.normal_(generator=generator)
     return predictor.to(dtype)
 
 

@@ -45,15 +45,20 @@ def test_gradient_ascent_stays_in_the_domain_and_finds_worse_sets(scorer, domain
     assert after > 1.02 * before > 0
 
 
-@pytest.mark.parametrize(("scorer", "domain"), [("distmult", Sphere()), ("complex", Cube())], ids=str)
+@pytest.mark.parametrize(
+    ("scorer", "domain"), [("distmult", Sphere()), ("distmult", Cube()), ("complex", Cube())], ids=str
+)
 def test_more_steps_come_nearer_to_the_largest_violation(scorer, domain):
     predictor = random_predictor(scorer, domain, dim=4, seed=4)
+    if isinstance(domain, Sphere):
+        # AdaGrad moves all components alike, so on the sphere it finds the maximum where they all matter alike.
+        predictor.relations.data.sign_()
+        predictor.relations.data[[1, 3]] = -predictor.relations.data[[0, 2]]
     groups = groups_of("p(X,Y) => q(X,Y)", "r(X,Y) => s(X,Y)")
     reached = []
     for steps in (0, 10, 100):
-        adversary = GradientAscent(sets=50, steps=steps, pooling="max")
-        found = adversary.find(predictor, groups, seeded())
-        reached.append(adversary.inconsistency(predictor, groups, found).sum().item())
+        found = GradientAscent(sets=50, steps=steps).find(predictor, groups, seeded())
+        reached.append(RealEntities(pooling="max").inconsistency(predictor, groups, found).sum().item())
     largest = ClosedForm().inconsistency(predictor, groups, []).sum().item()
     assert reached[0] < reached[1] < reached[2] <= largest + 1e-5
     assert reached[2] >= 0.9 * largest
@@ -170,7 +175,7 @@ def test_closed_forms_need_nothing_searched():
 
 @pytest.mark.parametrize("name", ["product", "lukasiewicz"])
 def test_closed_forms_are_refused_under_other_semantics(name):
-    with pytest.raises(InputError, match='set clauses.semantics = "godel" or clauses.adversary = "gradient"'):
+    with pytest.raises(InputError, match=r'set clauses\.semantics = "godel" or clauses\.adversary = "gradient"'):
         ClosedForm(semantics=SEMANTICS[name]())
 
 

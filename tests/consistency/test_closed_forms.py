@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from random_models import groups_of, random_predictor
 
-from clausal.consistency import CLOSED_FORMS, SEMANTICS, ClosedForm, GradientAscent, without_closed_form
+from clausal.consistency import CLOSED_FORMS, SEMANTICS, ClosedForm, without_closed_form
 from clausal.consistency.closed_form import closed_form
 from clausal.model import SCORERS, Ball, Box, Cube, Sphere
 
@@ -77,15 +77,17 @@ def test_closed_form_equals_brute_force(scorer, domain, kind, data):
 
 @pytest.mark.parametrize("kind", CLAUSES)
 @pytest.mark.parametrize(("scorer", "domain"), MODELS, ids=str)
-def test_many_ascents_come_near_the_closed_form_and_never_exceed_it(scorer, domain, kind):
+def test_many_ascents_reach_the_closed_form_and_never_exceed_it(scorer, domain, kind):
     predictor = random_predictor(scorer, domain, dim=8, seed=11, dtype=torch.float64)
-    groups = groups_of(CLAUSES[kind])
+    matrix = torch.from_numpy(violation_matrix(predictor, kind))
+    x, y = domain.sample((2, 200, 8), torch.Generator().manual_seed(0)).double()
+    best = 0.0
+    for _ in range(300):  # plain projected ascent, which on the sphere is power iteration
+        x, y = domain.project(x + y @ matrix.T), domain.project(y + x @ matrix)
+        best = max(best, torch.einsum("ni,ij,nj->n", x, matrix, y).max().item())
     bound = largest_violation(predictor, kind)
-    adversary = GradientAscent(sets=200, steps=200, pooling="max")
-    found = adversary.find(predictor, groups, torch.Generator().manual_seed(0))
-    best = adversary.inconsistency(predictor, groups, found).item()
     assert best <= bound + 1e-9
-    assert best >= 0.9 * bound
+    assert best >= 0.999 * bound
 
 
 @pytest.mark.parametrize("seed", range(3))

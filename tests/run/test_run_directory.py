@@ -47,7 +47,7 @@ def files(folder):
 def odd_graph():
     relations = ["is a", "../up", "знает", 'say "x"', "p(q)", "'r'"]
     facts = [
-        (subject, relations[(i + j) % len(relations)], object)
+        (subject, relations[i % len(relations)], object)
         for i, subject in enumerate(ODD_NAMES)
         for j, object in enumerate(ODD_NAMES)
         if (i * 7 + j * 3) % 4 == 0

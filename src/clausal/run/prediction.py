@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Iterator
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +18,8 @@ from clausal.graph.vocabulary import Names
 from clausal.model.predictor import LinkPredictor
 
 _QUOTES = "'\""
+_ASKED = re.compile(r"\?\w*")  # ? or ?X
+_MOST_READINGS = 10_000  # no question that is meant has as many
 _FORM = "write relation(subject, ?), relation(?, object) or ?(subject, object)"
 
 
@@ -70,12 +74,7 @@ def parse_query(text: str, graph: Graph) -> Query:
     text = text.strip().removesuffix(".")
     if not text.endswith(")") or "(" not in text:
         raise InputError(f"cannot read the query '{text}': {_FORM}")
-    readings = [
-        Query(_entity(subject, read), _relation(relation, read), _entity(object, read))
-        for read in (_plain, str)  # a name may have quotes of its own
-        for relation, arguments in _heads(text)
-        for subject, object in _argument_pairs(arguments)
-    ]
+    readings = list(islice(_readings(text, graph), _MOST_READINGS))
     if not readings:
         raise InputError(f"cannot read the query '{text}': {_FORM}")
     query = next((reading for reading in readings if _all_known(reading, graph)), readings[0])
@@ -91,6 +90,17 @@ def parse_query(text: str, graph: Graph) -> Query:
     return query
 
 
+def _readings(text: str, graph: Graph) -> Iterator[Query]:
+    """Yield the ways to read a question: names may hold the brackets and commas that separate them."""
+    for relation, arguments in _heads(text):
+        for subject, object in _argument_pairs(arguments):
+            yield Query(
+                None if _ASKED.fullmatch(subject) else _name(subject, graph.entities),
+                None if relation in ("?", "relation?") else _name(relation, graph.relations),
+                None if _ASKED.fullmatch(object) else _name(object, graph.entities),
+            )
+
+
 def _heads(text: str) -> list[tuple[str, str]]:
     """Return the ways to split ``relation(arguments)``: a relation's name may hold brackets too."""
     places = [place for place, letter in enumerate(text) if letter == "("]
@@ -104,14 +114,6 @@ def _argument_pairs(arguments: str) -> list[tuple[str, str]]:
     return sorted((pair for pair in pairs if all(pair)), key=lambda pair: sum(map(_cut_in_quotes, pair)))
 
 
-def _entity(text: str, read: Callable[[str], str]) -> str | None:
-    return None if text.startswith("?") else read(text)
-
-
-def _relation(text: str, read: Callable[[str], str]) -> str | None:
-    return None if text in ("?", "relation?") else read(text)
-
-
 def _quoted(text: str) -> bool:
     return len(text) > 1 and text[0] == text[-1] and text[0] in _QUOTES
 
@@ -120,8 +122,12 @@ def _cut_in_quotes(text: str) -> bool:
     return not _quoted(text) and (text[0] in _QUOTES or text[-1] in _QUOTES)
 
 
-def _plain(text: str) -> str:
-    return text[1:-1].replace(f"\\{text[0]}", text[0]) if _quoted(text) else text
+def _name(text: str, names: Names) -> str:
+    """Take the quotes off a name, unless they are its own."""
+    if not _quoted(text):
+        return text
+    plain = text[1:-1].replace(f"\\{text[0]}", text[0])
+    return text if text in names and plain not in names else plain
 
 
 def _all_known(query: Query, graph: Graph) -> bool:
