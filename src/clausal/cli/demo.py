@@ -44,7 +44,7 @@ def demo(
         for row in rescued:
             console.print(
                 f"  {row['fact']}: rank {row['rank_without']:g} → {row['rank_with']:g}\n"
-                f"    by {row['clause']}, as {row['because']}",
+                f"    by {row['clause']}\n    as {row['because']}",
                 markup=False,
                 soft_wrap=True,
             )
@@ -78,7 +78,7 @@ def _next_steps(out: Path | None) -> str:
     ask = f"\n  clausal predict {out} 'borders(Spain, ?)'" if out else ""
     return (
         f"Next:{ask}\n"
-        "  clausal train YOUR_FACTS.tsv --clauses YOUR_CLAUSES.txt --out RUN    one fact a line: subject, relation, object\n"
+        "  clausal train FACTS.tsv --clauses CLAUSES.txt --out RUN\n"
         "  clausal predict RUN 'relation(subject, ?)'\n"
-        "  clausal train --help                                                 all options; docs/tutorial.md walks through them"
+        "with one fact a line: subject, relation, object; docs/tutorial.md walks through it"
     )

@@ -6,14 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Column
 
 from clausal.cli.output import say, stderr
 
@@ -25,43 +19,41 @@ if TYPE_CHECKING:
 def training_progress(
     label: str, epochs: int, passes: int, clauses: int
 ) -> Iterator[tuple[Callable[[PassReport], None], Callable[[dict[str, Any]], None]]]:
-    """Show loss, inconsistency, violated clauses and time left; yields what training calls after passes and epochs."""
+    """Show epochs, loss, inconsistency, violated clauses, MRR on valid and time left, within 80 columns.
+
+    Yields what training calls after passes and epochs.
+    """
     console = stderr()
     with Progress(
-        TextColumn(f"{label}"),
-        BarColumn(bar_width=24),
-        TextColumn("epoch {task.fields[epoch]}/{task.fields[epochs]}  {task.fields[text]}"),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=None, table_column=Column(ratio=1)),
+        TextColumn("{task.fields[text]}", table_column=Column(no_wrap=True)),
+        TimeRemainingColumn(compact=True, table_column=Column(no_wrap=True)),
         console=console,
+        expand=True,
         transient=True,
         disable=not console.is_terminal,
     ) as bar:
-        task = bar.add_task(label, total=epochs * passes, epoch=0, epochs=epochs, text="")
+        task = bar.add_task(label, total=epochs * passes, text="starting")
         valid = ""
 
-        def describe(report: PassReport) -> str:
-            violated = f"  violated {report.violated}/{clauses}" if clauses else ""
-            inconsistency = f"  inconsistency {report.inconsistency:.3g}" if clauses else ""
-            return f"loss {report.fact_loss:.4f}{inconsistency}{violated}{valid}"
+        def describe(epoch: int, fact_loss: float, inconsistency: float, violated: int) -> str:
+            broken = f" inconsistency {inconsistency:.3g} violated {violated}/{clauses}" if clauses else ""
+            return f"{epoch}/{epochs} loss {fact_loss:.2f}{broken}{valid}"
 
         def on_pass(report: PassReport) -> None:
             done = (report.epoch - 1) * passes + report.passes
-            bar.update(task, completed=done, epoch=report.epoch, text=describe(report))
+            text = describe(report.epoch, report.fact_loss, report.inconsistency, report.violated)
+            bar.update(task, completed=done, text=text)
 
         def on_epoch(record: dict[str, Any]) -> None:
             nonlocal valid
             if "valid" not in record:
                 return
-            valid = f"  valid MRR {record['valid']['mrr']:.4f}"
+            valid = f" MRR {record['valid']['mrr']:.3f}"
             if not console.is_terminal:
-                inconsistency = f"  inconsistency {record['inconsistency']:.3g}" if clauses else ""
-                violated = f"  violated {record['violated']}/{clauses}" if clauses else ""
-                say(
-                    f"{label}: epoch {record['epoch']}/{epochs}  loss {record['fact_loss']:.4f}"
-                    f"{inconsistency}{violated}{valid}"
-                )
+                numbers = (record[name] for name in ("epoch", "fact_loss", "inconsistency", "violated"))
+                say(f"{label}: epoch {describe(*numbers)}")
 
         yield on_pass, on_epoch
 

@@ -81,6 +81,6 @@ def compare(graph: Graph, clauses: list[Clause], watch: Watch, out: Path | None 
     """Train both models; ``out`` keeps the one with clauses as a run directory."""
     with watch("without clauses", 0) as (on_pass, on_epoch):
         without = train(graph, (), SETTINGS, on_pass=on_pass, on_epoch=on_epoch)
-    with watch("with clauses   ", len(clauses)) as (on_pass, on_epoch):
+    with watch("with clauses", len(clauses)) as (on_pass, on_epoch):
         with_clauses = train(graph, clauses, SETTINGS, out=out, on_pass=on_pass, on_epoch=on_epoch)
     return Comparison(without, with_clauses, without.evaluate(), with_clauses.evaluate())
