@@ -16,6 +16,7 @@ from clausal.graph import Graph, Names
 from clausal.logic import parse_clause
 from clausal.model import MultilinearScorer, check_encoder, check_scorer
 from clausal.training import prepare
+from clausal.training.train import find_device
 
 TINY = {"epochs": 3, "passes": 3}
 
@@ -299,7 +300,7 @@ def test_bad_input_is_refused_before_training(base):
     with pytest.raises(InputError, match="unknown relation 'r99'"):
         prepare(base.graph, [parse_clause("r99(X,Y) => r00(X,Y)")])
     with pytest.raises(InputError, match=r"train\.device: 'abacus' cannot be used here"):
-        prepare(base.graph, (), settings_with(train={"device": "abacus"}))
+        find_device("abacus")
     with pytest.raises(InputError, match="takes no encoder of entities"):
         prepare(base.graph, (), settings_with(model={"scorer": "model-f"}), encoder=FeatureEncoder(features(), 20))
     with pytest.raises(InputError, match="Gödel semantics only"):

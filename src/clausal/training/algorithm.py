@@ -166,7 +166,7 @@ class AdversarialSetTraining:
         return report
 
     def _step(self, facts: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        """One projected gradient step on J = J_F + α J_I: lines 20 to 22."""
+        """One projected gradient step on J = J_F + α J_I: lines 21 to 23."""
         negatives = self.corruption.draw(facts, generator)
         positive, negative = self.predictor.score_corrupted(facts, negatives)
         fact_loss = self.loss(positive, negative, self.corruption.weights(facts))

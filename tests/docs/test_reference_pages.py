@@ -1,0 +1,73 @@
+"""The reference pages say what the code says: options and defaults, public names and signatures."""
+
+import inspect
+import re
+
+import pytest
+import typer
+from markdown_pages import read, section
+
+import clausal
+from clausal.cli.app import app
+
+COMMANDS = typer.main.get_command(app).commands
+FUNCTIONS = [name for name in clausal.__all__ if inspect.isfunction(getattr(clausal, name))]
+
+command_line = read("docs/reference/command-line.md")
+python_api = read("docs/reference/python-api.md")
+
+
+def documented_rows(command):
+    """Return the default by option or argument, as the page has it."""
+    rows = re.findall(r"^\| (`-[-\w]+`|[A-Z]+)[^|]*\|([^|]*)\|", section(command_line, f"clausal {command}"), re.MULTILINE)
+    return {name.strip("`"): default.strip().strip("`") for name, default in rows}
+
+
+def declared(command):
+    """Return the default by option or argument, as the command has it; ``--help`` apart."""
+    parameters = [parameter for parameter in COMMANDS[command].params if parameter.name != "help"]
+    return {
+        parameter.opts[0] if parameter.param_type_name == "option" else parameter.metavar.strip("[]{}"): parameter.default
+        for parameter in parameters
+    }
+
+
+def test_every_command_has_a_section():
+    assert set(re.findall(r"^## clausal (\w+)$", command_line, re.MULTILINE)) == set(COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_option_is_documented_and_no_other(command):
+    assert set(documented_rows(command)) == set(declared(command))
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_defaults_are_those_of_the_code(command):
+    page = documented_rows(command)
+    for name, default in declared(command).items():
+        if isinstance(default, (str, int, float)) and not isinstance(default, bool):
+            assert page[name] == str(default), name
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_sections_open_with_the_help_of_the_command(command):
+    summary = COMMANDS[command].help.strip().rstrip(".").split(".")[0]
+    assert summary in " ".join(section(command_line, f"clausal {command}").split())
+
+
+@pytest.mark.parametrize("error", ["ClausalError", "InputError", "RunError"])
+def test_exit_codes_of_errors_are_those_of_the_code(error):
+    (code,) = re.findall(rf"^\| `{error}` \|.*\| (\d+) \|$", python_api, re.MULTILINE)
+    assert int(code) == getattr(clausal, error).exit_code
+
+
+@pytest.mark.parametrize("name", clausal.__all__)
+def test_every_public_name_is_documented(name):
+    assert re.search(rf"^(### {name}|## {name}|\| `{name}` \|)", python_api, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_signatures_are_those_of_the_code(name):
+    (written,) = re.findall(rf"^{name}\((.*?)\) ->", python_api, re.MULTILINE | re.DOTALL)
+    documented = re.findall(r"(?:^|, )\s*(\w+)", written.replace("*, ", ""))
+    assert documented == list(inspect.signature(getattr(clausal, name)).parameters)
