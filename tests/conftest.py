@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+# Tensors in tests are tiny: a second thread only waits for the first. Read by torch and by child processes.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 _NEXT_TO_REPOSITORY = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 

@@ -1,4 +1,4 @@
-"""Every page: links lead somewhere, code can be read, settings exist, and nothing names the machine it was written on."""
+"""Every page: links lead somewhere, code can be read, settings exist, and no path of one machine is named."""
 
 import re
 import tomllib
@@ -27,7 +27,7 @@ def test_relative_links_resolve(page):
 
 def test_index_leads_to_every_page():
     linked = {(DOCS / link.partition("#")[0]).resolve() for link in links(DOCS / "README.md")}
-    assert linked >= {page for page in DOCS.rglob("*.md")} - {DOCS / "README.md"}
+    assert linked >= set(DOCS.rglob("*.md")) - {DOCS / "README.md"}
 
 
 @every_page
@@ -51,7 +51,7 @@ def test_settings_that_are_named_exist(page):
     named = re.findall(rf"`({sections})\.(\w+)(?:`| = )", text) + re.findall(rf"--set ({sections})\.(\w+)=", text)
     endings = {"txt", "tsv", "csv", "pl", "parquet", "safetensors"}
     for section, key in named:
-        if key in endings:
+        if key in endings or f"unknown setting '{section}.{key}'" in text:  # a mistake on purpose
             continue
         known = Settings.model_fields[section].annotation.model_fields
         assert key in known, f"{name_of(page)} names {section}.{key}"
@@ -66,8 +66,9 @@ def test_clauses_in_the_how_to_are_in_the_language():
 
 
 @every_page
-def test_no_page_names_the_machine_it_was_written_on(page):
-    assert not re.search(r"/work\b|/tmp\b|/home/|pypi", page.read_text(encoding="utf-8"), re.IGNORECASE)
+def test_no_page_names_a_path_of_one_machine(page):
+    text = page.read_text(encoding="utf-8")
+    assert not [path for path in ("/tmp/", "/home/", f"{REPOSITORY}") if path in text]
 
 
 def test_citation_and_changelog_are_of_this_version():

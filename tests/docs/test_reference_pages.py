@@ -19,17 +19,19 @@ python_api = read("docs/reference/python-api.md")
 
 def documented_rows(command):
     """Return the default by option or argument, as the page has it."""
-    rows = re.findall(r"^\| (`-[-\w]+`|[A-Z]+)[^|]*\|([^|]*)\|", section(command_line, f"clausal {command}"), re.MULTILINE)
+    page = section(command_line, f"clausal {command}")
+    rows = re.findall(r"^\| (`-[-\w]+`|[A-Z]+)[^|]*\|([^|]*)\|", page, re.MULTILINE)
     return {name.strip("`"): default.strip().strip("`") for name, default in rows}
 
 
 def declared(command):
     """Return the default by option or argument, as the command has it; ``--help`` apart."""
     parameters = [parameter for parameter in COMMANDS[command].params if parameter.name != "help"]
-    return {
-        parameter.opts[0] if parameter.param_type_name == "option" else parameter.metavar.strip("[]{}"): parameter.default
-        for parameter in parameters
-    }
+    return {_written_name(parameter): parameter.default for parameter in parameters}
+
+
+def _written_name(parameter):
+    return parameter.opts[0] if parameter.param_type_name == "option" else parameter.metavar.strip("[]{}")
 
 
 def test_every_command_has_a_section():
@@ -69,5 +71,5 @@ def test_every_public_name_is_documented(name):
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_signatures_are_those_of_the_code(name):
     (written,) = re.findall(rf"^{name}\((.*?)\) ->", python_api, re.MULTILINE | re.DOTALL)
-    documented = re.findall(r"(?:^|, )\s*(\w+)", written.replace("*, ", ""))
+    documented = re.findall(r"(?:^|,\s)\s*(\w+)", written.replace("*, ", ""))
     assert documented == list(inspect.signature(getattr(clausal, name)).parameters)

@@ -42,6 +42,22 @@ def test_the_seed_decides_everything(base, scorer):
     assert not any(torch.equal(other[name], seven[name]) for name in ("relations", "encoder.weight"))
 
 
+def test_two_threads_repeat_bit_by_bit_too():
+    rng = np.random.default_rng(0)
+    facts = np.unique(rng.integers(0, [500, 4, 500], (4000, 3)), axis=0)
+    graph = Graph(
+        Names([f"e{i}" for i in range(500)], "entity"), Names(list("pqrs"), "relation"), facts.astype(np.int32)
+    )
+    settings = settings_with(model={"dim": 128}, train={"epochs": 2, "passes": 2})  # large enough to be shared out
+    clauses = [parse_clause("p(X, Y), q(Y, Z) => r(X, Z)"), parse_clause("r(X, Y) => s(Y, X)")]
+    threads = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        assert identical(*(parameters(run(graph, clauses, settings)[0]) for _ in range(2)))
+    finally:
+        torch.set_num_threads(threads)
+
+
 @pytest.mark.parametrize("optimizer", ["adagrad", "adam", "sgd"])
 @pytest.mark.parametrize("adversary", ["gradient", "closed-form"])
 def test_a_training_goes_on_exactly_from_any_pass(base, adversary, optimizer):

@@ -26,8 +26,14 @@ class Scorer(nn.Module):
     arguments: ClassVar[int] = 2
     """How many vectors a fact has beside its relation: two entities, or one entity pair (Model F)."""
 
+    halved: ClassVar[bool] = False
+    """Whether an entity's vector is two halves, such as real and imaginary parts, so that dim must be even."""
+
     def __init__(self, dim: int) -> None:
         super().__init__()
+        if self.halved and dim % 2:
+            kind = type(self).__name__
+            raise InputError(f"model.dim: {kind} needs an even dimension, as each entity has two halves; got {dim}")
         self.dim = dim
 
     @property
@@ -90,13 +96,6 @@ class MultilinearScorer(Scorer):
 
     def score_subjects(self, relation: Tensor, object: Tensor, candidates: Tensor) -> Tensor:
         return self.subject_query(relation, object) @ candidates.T
-
-
-def require_even(dim: int, scorer: str) -> int:
-    """Return ``dim`` // 2, or explain why this scorer needs an even dimension."""
-    if dim % 2:
-        raise InputError(f"model.dim: {scorer} needs an even dimension, as each entity has two halves; got {dim}")
-    return dim // 2
 
 
 def halves(vectors: Tensor) -> tuple[Tensor, Tensor]:

@@ -8,17 +8,14 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from clausal.model.scorers.base import MultilinearScorer, halves, require_even
+from clausal.model.scorers.base import MultilinearScorer, halves
 
 
 class ComplEx(MultilinearScorer):
     """Re⟨θ_r, h₁, h̄₂⟩; dim = 200 means 100 complex components."""
 
     name = "complex"
-
-    def __init__(self, dim: int) -> None:
-        super().__init__(dim)
-        require_even(dim, "ComplEx")
+    halved = True
 
     def object_query(self, relation: Tensor, subject: Tensor) -> Tensor:
         r_real, r_imag = halves(relation)

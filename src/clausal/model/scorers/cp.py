@@ -5,17 +5,14 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from clausal.model.scorers.base import MultilinearScorer, halves, require_even
+from clausal.model.scorers.base import MultilinearScorer, halves
 
 
 class CP(MultilinearScorer):
     """⟨s₁, r, o₂⟩ with entity halves (·₁, ·₂) for the roles of subject and of object."""
 
     name = "cp"
-
-    def __init__(self, dim: int) -> None:
-        super().__init__(dim)
-        require_even(dim, "CP")
+    halved = True
 
     @property
     def relation_dim(self) -> int:

@@ -7,17 +7,14 @@ import math
 import torch
 from torch import Tensor
 
-from clausal.model.scorers.base import Scorer, halves, require_even
+from clausal.model.scorers.base import Scorer, halves
 
 
 class RotatE(Scorer):
     """A relation rotates each complex component by an angle; the parameters are the dim / 2 angles."""
 
     name = "rotate"
-
-    def __init__(self, dim: int) -> None:
-        super().__init__(dim)
-        require_even(dim, "RotatE")
+    halved = True
 
     @property
     def relation_dim(self) -> int:

@@ -5,17 +5,14 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from clausal.model.scorers.base import MultilinearScorer, halves, require_even
+from clausal.model.scorers.base import MultilinearScorer, halves
 
 
 class SimplE(MultilinearScorer):
     """½ (⟨s₁, r, o₂⟩ + ⟨o₁, r′, s₂⟩) with entity halves (·₁, ·₂) and relation halves (r, r′)."""
 
     name = "simple"
-
-    def __init__(self, dim: int) -> None:
-        super().__init__(dim)
-        require_even(dim, "SimplE")
+    halved = True
 
     def object_query(self, relation: Tensor, subject: Tensor) -> Tensor:
         forward, inverse = halves(relation)
