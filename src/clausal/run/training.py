@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import os
 import platform
 import time
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -128,7 +130,10 @@ def _metrics(training: AdversarialSetTraining, graph: Graph, seconds: float) -> 
             "best_epoch": at.best_epoch or at.epoch,
             "stopped_early": at.stopped,
             "seconds": round(seconds, 2),
+            "finished": datetime.now(UTC).isoformat(timespec="seconds"),
             "device": str(predictor.device),
+            "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+            "threads": torch.get_num_threads(),
             "versions": {
                 "clausal": clausal.__version__,
                 "torch": torch.__version__,
