@@ -4,8 +4,17 @@ import signal
 import subprocess
 import time
 
+import pytest
 from command_line import clausal, start_process
 from small_graphs import train_options
+
+
+@pytest.fixture(autouse=True)
+def not_ignored():
+    """A shell starts background jobs with Ctrl-C ignored, which children inherit; this test's child must not."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def test_ctrl_c_while_training(graph_folder, tmp_path):
