@@ -5,6 +5,7 @@ import subprocess
 import time
 
 import pytest
+
 from command_line import clausal, start_process
 from small_graphs import train_options
 
