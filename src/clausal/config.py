@@ -83,7 +83,10 @@ class FactSettings(_Section):
         "relation has (Wang et al. 2014)",
     )
     filtered: bool = Field(False, description="redraw corruptions that are train facts")
-    batches: Positive = Field(10, description="batches in a pass over the facts")
+    batches: Positive = Field(
+        10,
+        description="batches in a pass over the facts; more of them where the vectors of one batch would exceed 512 MB",
+    )
     batch_size: Positive | None = Field(None, description="facts in a batch; overrides `batches`")
     l2_entities: NonNegativeReal = Field(0.0, description="weight of the squared norm of the entity parameters")
     l2_relations: NonNegativeReal = Field(0.0, description="weight of the squared norm of the relation parameters")
@@ -147,7 +150,7 @@ class EvaluateSettings(_Section):
         "mrr", description="filtered metric on valid that selects the model"
     )
     ties: Literal["realistic", "optimistic", "pessimistic"] = Field(
-        "realistic", description="rank among equal scores: mean, best or worst"
+        "realistic", description="rank among equal scores while training and in metrics.json: mean, best or worst"
     )
 
 
@@ -169,9 +172,9 @@ class Settings(_Section):
             raise InputError(f"{origin}: {_explain(error)}") from None
 
     @staticmethod
-    def load(path: Path | None = None, assignments: Iterable[str] = ()) -> Settings:
+    def load(path: str | Path | None = None, assignments: Iterable[str] = ()) -> Settings:
         """Read settings from a TOML file, then apply ``section.key=value`` assignments."""
-        values = _read_toml(path) if path else {}
+        values = _read_toml(Path(path)) if path else {}
         changes = list(assignments)
         for assignment in changes:
             _assign(values, assignment)

@@ -198,4 +198,4 @@ def test_a_folder_that_is_no_run(command, graph, tmp_path):
     name, *rest = command
     refused(clausal(name, tmp_path / "none", *rest), tmp_path / "none", "no such run directory")
     refused(clausal(name, graph, *rest), graph, "not a run directory")
-    refused(clausal(name, graph / "train.tsv", *rest), graph / "train.tsv", "no such run directory")
+    refused(clausal(name, graph / "train.tsv", *rest), graph / "train.tsv", "a file, not a run directory")

@@ -105,3 +105,13 @@ def test_a_gzip_file_with_a_flipped_byte_is_said_to_be_damaged(tmp_path):
 def test_columns_must_be_an_order_of_the_three_letters(tmp_path, columns):
     with pytest.raises(InputError, match=f"columns '{columns}' is not an order .* such as 'sro'"):
         load_graph(write(tmp_path / "f.tsv", GOOD), columns=columns)
+
+
+def test_a_row_that_is_neither_utf8_nor_three_columns_gets_the_message_alone(tmp_path, monkeypatch):
+    noise = []
+    monkeypatch.setattr("sys.unraisablehook", noise.append)
+    path = tmp_path / "facts.tsv"
+    path.write_bytes(b"a\tr\tb\ncaf\xe9;r;b\n")
+    with pytest.raises(InputError, match=r"facts.tsv:2"):
+        load_graph(path)
+    assert not noise

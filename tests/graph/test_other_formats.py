@@ -135,8 +135,10 @@ def test_python_triples_make_a_graph():
 def test_data_frames_make_a_graph_by_name_or_by_order():
     frame = pandas.DataFrame(FACTS, columns=["subject", "relation", "object"])
     shuffled = frame[["object", "subject", "relation"]].assign(weight=1.0)
+    turned = pandas.DataFrame([row[::-1] for row in FACTS], columns=["tail", "predicate", "head"])
+    turned.insert(1, "weight", 1.0)
     unnamed = pandas.DataFrame(FACTS).assign(weight=1.0)
-    for given in (frame, shuffled, unnamed, frame.astype("category"), np.array(FACTS)):
+    for given in (frame, shuffled, turned, unnamed, frame.astype("category"), np.array(FACTS)):
         graph = Graph.from_triples(given)
         assert named(graph, graph.train) == FACTS
 

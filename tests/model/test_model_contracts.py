@@ -69,10 +69,6 @@ class RelationsNotFinite(DistMult):
         relations.fill_(float("nan"))
 
 
-class NothingImplemented(Scorer):
-    pass
-
-
 @pytest.mark.parametrize(
     ("scorer", "complaint"),
     [
@@ -85,7 +81,6 @@ class NothingImplemented(Scorer):
         (NoGradientOfTheObject, "no finite gradient with respect to its second argument"),
         (InfiniteGradient, "no finite gradient with respect to its first argument"),
         (RelationsNotFinite, "reset_relations_"),
-        (NothingImplemented, r"score must have shape \[3, 4\]; got NoneType"),
     ],
 )
 def test_broken_scorers_are_refused(scorer, complaint):
@@ -167,3 +162,11 @@ class Flattens(nn.Embedding):
 def test_broken_encoders_are_refused(encoder, complaint):
     with pytest.raises(ContractError, match=complaint):
         check_encoder(encoder, 5, 4)
+
+
+def test_a_scorer_without_a_score_cannot_be_made():
+    class NothingImplemented(Scorer):
+        pass
+
+    with pytest.raises(TypeError, match="abstract"):
+        NothingImplemented(6)

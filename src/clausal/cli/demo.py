@@ -33,7 +33,7 @@ def demo(
     def watch(label: str, count: int) -> AbstractContextManager[Any]:
         return training_progress(label, SETTINGS.train.epochs, SETTINGS.train.passes, count)
 
-    comparison = compare(graph, clauses, watch, out)
+    comparison = compare(graph, clauses, watch, say, out)
     gains = _gains(comparison)
     rescued = [row._asdict() for row in comparison.rescued()]
     payload = {"gains": gains, "rescued": rescued}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -29,7 +29,7 @@ class Filter(StrEnum):
 
 def evaluate(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Run directory of a finished training.")],
-    split: Annotated[str, typer.Option(help="train, valid, test, or a file of facts.")] = "test",
+    split: Annotated[str, typer.Option(help="train, valid, test, a part such as test-I, or a file of facts.")] = "test",
     ties: Annotated[Ties, typer.Option(help="Rank among equal scores: mean, best or worst.")] = Ties.realistic,
     filter: Annotated[
         Filter,
@@ -56,7 +56,11 @@ def evaluate(
         result = evaluate_labelled(loaded.predictor.tabulated(), facts, labels)
         print_results(format, [{"file": str(labelled), **result}], result, title="labelled facts")
         return
-    chosen = split if split in graph.splits else read_facts(split, graph.entities, graph.relations, columns)
+    chosen: Any = split
+    if split in graph.parts:
+        chosen = graph.parts[split]
+    elif split not in graph.splits:
+        chosen = read_facts(split, graph.entities, graph.relations, columns)
     with ranking_progress() as progress:
         evaluation = loaded.evaluate(
             chosen, ties=ties.value, filter=filter.value, per_relation=relations, progress=progress

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from clausal.cli.output import say
 from clausal.cli.progress import download_progress
+from clausal.errors import InputError
 
 if TYPE_CHECKING:
     from clausal.graph import Graph
@@ -36,6 +37,7 @@ def read_clauses(source: str | None) -> list[Clause]:
     if name in DATASETS and not Path(source).exists():
         with download_progress() as progress:
             path = dataset_clauses(name, simple=name != source, progress=progress)
-        if path is not None:
-            return read(path)
+        if path is None:
+            raise InputError(f"the data set {name} comes without clauses; give a file of clauses")
+        return read(path)
     return read(source)

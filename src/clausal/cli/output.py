@@ -53,15 +53,17 @@ def printable(text: str) -> str:
     return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
 
 
-def print_results(format: Format, rows: Sequence[Row], payload: Any, title: str | None = None) -> None:
-    """Print ``rows`` as a table or CSV, or ``payload`` as JSON."""
+def print_results(
+    format: Format, rows: Sequence[Row], payload: Any, title: str | None = None, columns: Sequence[str] = ()
+) -> None:
+    """Print ``rows`` as a table or CSV, or ``payload`` as JSON; ``columns`` name those of CSV without rows."""
     if format is Format.json:
         print(json.dumps(payload, indent=2, ensure_ascii=False))
     elif format is Format.csv:
-        writer = csv.DictWriter(sys.stdout, fieldnames=list(rows[0]) if rows else [], lineterminator="\n")
+        writer = csv.DictWriter(sys.stdout, fieldnames=list(rows[0]) if rows else columns, lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
-    else:
+    elif rows:
         stdout().print(make_table(rows, title))
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from clausal.cli.output import Format, FormatOption, print_results
+from clausal.cli.output import Format, FormatOption, print_results, say
 
 
 def predict(
@@ -24,8 +24,10 @@ def predict(
     format: FormatOption = Format.table,
 ) -> None:
     """Answer a question with the best names, their scores, and whether the fact is known."""
-    from clausal.run import load
+    from clausal.run import Answer, load
 
     answers = [answer._asdict() for answer in load(run).predict(query, k, new=new)]
     rows = [{**answer, "split": answer["split"] or ""} for answer in answers]
-    print_results(format, rows, answers, title=query)
+    print_results(format, rows, answers, title=query, columns=Answer._fields)
+    if not answers:
+        say("no answers: the graph has every fact that could be one")

@@ -84,6 +84,8 @@ def _train(
 
     _say_plan(clauses, settings)
     target = out or _free_directory(f"{graph.name}-{settings.model.scorer}")
+    if out is None:
+        say(f"run directory {target}")
     with _progress(settings, len(clauses)) as (on_pass, on_epoch):
         return train_in(graph, clauses, settings, out=target, on_pass=on_pass, on_epoch=on_epoch, tell=say)
 

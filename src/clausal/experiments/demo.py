@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from clausal.config import Settings
+from clausal.errors import InputError
 from clausal.evaluation import Evaluation
 from clausal.experiments.reasons import Reasons
 from clausal.graph import Graph, load_graph
@@ -77,10 +78,14 @@ def world() -> tuple[Graph, list[Clause]]:
         return load_graph(folder), read_clauses(folder / "clauses.txt")
 
 
-def compare(graph: Graph, clauses: list[Clause], watch: Watch, out: Path | None = None) -> Comparison:
+def compare(
+    graph: Graph, clauses: list[Clause], watch: Watch, tell: Callable[[str], None], out: Path | None = None
+) -> Comparison:
     """Train both models; ``out`` keeps the one with clauses as a run directory."""
+    if out is not None and out.exists():
+        raise InputError(f"{out}: exists already; choose another --out")
     with watch("without clauses", 0) as (on_pass, on_epoch):
         without = train(graph, (), SETTINGS, on_pass=on_pass, on_epoch=on_epoch)
     with watch("with clauses", len(clauses)) as (on_pass, on_epoch):
-        with_clauses = train(graph, clauses, SETTINGS, out=out, on_pass=on_pass, on_epoch=on_epoch)
+        with_clauses = train(graph, clauses, SETTINGS, out=out, on_pass=on_pass, on_epoch=on_epoch, tell=tell)
     return Comparison(without, with_clauses, without.evaluate(), with_clauses.evaluate())

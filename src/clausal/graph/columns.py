@@ -10,10 +10,12 @@ _LETTERS = {"s": "subject", "r": "relation", "o": "object"}
 _HEADER_WORDS = {
     "subject": "subject",
     "head": "subject",
+    "source": "subject",
     "relation": "relation",
     "predicate": "relation",
     "object": "object",
     "tail": "object",
+    "target": "object",
     "label": "label",
 }
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import sys
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +43,7 @@ def _parse(path: Path, layout: Layout, fields: Sequence[str]) -> Any:
     from pyarrow import csv
 
     quoted = layout.delimiter == COMMA
-    with _open(path, layout) as stream:
+    with _quiet_callbacks(), _open(path, layout) as stream:
         return csv.read_csv(
             stream,
             read_options=csv.ReadOptions(
@@ -58,6 +60,20 @@ def _parse(path: Path, layout: Layout, fields: Sequence[str]) -> Any:
                 column_types=dict.fromkeys(fields, pa.string()), strings_can_be_null=False
             ),
         )
+
+
+@contextmanager
+def _quiet_callbacks() -> Iterator[None]:
+    """Keep Python from printing what goes wrong before pyarrow calls back: a bad row that is no UTF-8.
+
+    The row fails to parse all the same, and ``explain`` then says where.
+    """
+    before = sys.unraisablehook
+    sys.unraisablehook = lambda _: None
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before
 
 
 def _open(path: Path, layout: Layout) -> Any:

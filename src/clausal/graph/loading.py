@@ -20,7 +20,7 @@ from clausal.graph.formats import ENDINGS, stem_and_ending
 from clausal.graph.graph import Graph
 from clausal.graph.tables import bad_row, read_table
 
-_SPLITS = {"train": "train", "valid": "valid", "dev": "valid", "test": "test"}
+_SPLITS = {"train": "train", "valid": "valid", "validation": "valid", "dev": "valid", "test": "test"}
 
 
 def load_graph(
@@ -34,8 +34,8 @@ def load_graph(
 ) -> Graph:
     """Load a graph from a folder, a file, or a data set's name; a path that exists comes before a name.
 
-    A folder holds the files train, valid (or dev) and test, with any supported ending; further files such as
-    ``test-I`` are named parts of test. One file is split at random: ``valid`` and ``test`` are the shares.
+    A folder holds the files train, valid (or dev, validation) and test, with any supported ending; further files
+    such as ``test-I`` are named parts of test. One file is split at random: ``valid`` and ``test`` are the shares.
     """
     path = Path(source)
     if path.is_dir():

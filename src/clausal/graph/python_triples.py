@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from clausal.errors import InputError
+from clausal.graph.columns import field_named
 from clausal.graph.tables import names_only
 
 _FIELDS = ("subject", "relation", "object")
@@ -19,10 +20,10 @@ def table_of_triples(triples: Any, split: str) -> Any:
 def _from_frame(frame: Any, split: str) -> Any:
     import pyarrow as pa
 
-    names = [str(name) for name in frame.columns]
-    chosen = list(frame.columns)
-    if not set(_FIELDS) <= {name.casefold() for name in names}:
-        names, chosen = names[:3], chosen[:3]
+    named = {field_named(str(column)): column for column in frame.columns}
+    by_name = set(_FIELDS) <= named.keys()
+    chosen = [named[field] for field in _FIELDS] if by_name else list(frame.columns)[:3]
+    names = list(_FIELDS) if by_name else [str(column) for column in chosen]
     if len(frame) == 0:
         return _empty_table()
     try:

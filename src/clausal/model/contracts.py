@@ -60,6 +60,8 @@ def check_encoder(encoder: nn.Module, num_entities: int, dim: int) -> None:
         grid = encoder(torch.stack([ids, ids.flip(0)]))
         _require_shape("encoder(ids of shape [2, n])", grid, (2, num_entities, dim))
         _require_close("ids of shape [2, n] and of shape [n]", grid, torch.stack([vectors, vectors.flip(0)]), 1e-5)
+    except (IndexError, RuntimeError) as error:
+        raise ContractError(f"encoder fails on the ids of {num_entities:,} entities: {error}") from None
     finally:
         encoder.train(training)
 

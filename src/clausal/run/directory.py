@@ -79,7 +79,8 @@ class RunDirectory:
         """Open an existing run directory and check its version."""
         run = RunDirectory(path)
         if not run.path.is_dir():
-            raise InputError(f"{path}: no such run directory")
+            what = "a file, not a run directory" if run.path.exists() else "no such run directory"
+            raise InputError(f"{path}: {what}")
         if not (run.path / "run.json").exists():
             raise InputError(f"{path}: not a run directory (it has no run.json)")
         require_kind(run.workshop, folder=True)

@@ -77,7 +77,10 @@ def parse_query(text: str, graph: Graph) -> Query:
     readings = list(islice(_readings(text, graph), _MOST_READINGS))
     if not readings:
         raise InputError(f"cannot read the query '{text}': {_FORM}")
-    query = next((reading for reading in readings if _all_known(reading, graph)), readings[0])
+    known = list(dict.fromkeys(reading for reading in readings if _all_known(reading, graph)))
+    if len(known) > 1:
+        raise InputError(f"the query '{text}' can be read in {len(known)} ways; put its names in quotes")
+    query = known[0] if known else readings[0]
     if [query.subject, query.relation, query.object].count(None) > 1:
         raise InputError(f"the query '{text}' asks for more than one name; ask for one at a time: {_FORM}")
     for name, names in (

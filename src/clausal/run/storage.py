@@ -83,9 +83,12 @@ def _read(path: Path, columns: dict[str, str]) -> Any:
         rows = parquet.read_metadata(path).num_rows
         if rows > _ROWS_IN_ANY_FILE + _ROWS_PER_BYTE * path.stat().st_size:
             raise InputError(f"{path}: damaged: it claims {rows:,} rows, more than a file of its size can hold")
-        table = parquet.read_table(path)
+        text = [name for name, kind in columns.items() if kind == "string"]
+        table = parquet.read_table(path, read_dictionary=text)  # a text that is repeated is kept once
         if table.column_names != list(columns):
             raise InputError(f"{path}: damaged: expected columns {', '.join(columns)}; found {table.column_names}")
+        if "name" in columns and _is_repetitive(table["name"]):
+            raise InputError(f"{path}: damaged: the same name occurs again and again")
         table = table.cast(schema)
         table.validate(full=True)  # text is UTF-8
     except FileNotFoundError:
@@ -95,3 +98,15 @@ def _read(path: Path, columns: dict[str, str]) -> Any:
     if any(table[name].null_count for name in columns):
         raise InputError(f"{path}: damaged: it has missing values")
     return table
+
+
+def _is_repetitive(column: Any) -> bool:
+    """Say whether texts occur more than twice on average: names are distinct, up to an entity and a relation alike.
+
+    Such a column is not unfolded: a file of some kilobytes could take gigabytes.
+    """
+    import pyarrow as pa
+
+    if not pa.types.is_dictionary(column.type):
+        return False
+    return len(column) > 2 * sum(len(chunk.dictionary) for chunk in column.chunks)

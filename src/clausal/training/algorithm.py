@@ -26,6 +26,7 @@ from clausal.training.optimizers import make_optimizer, optimizer_tensors, resto
 from clausal.training.randomness import generator_at, seed_at
 
 _ADVERSARY, _FACTS = 1, 2  # streams of random numbers
+_NUMBERS_IN_A_BATCH = 1 << 27  # 512 MB of looked-up vectors
 _VIOLATED = 1e-6  # smaller violations are rounding errors
 
 
@@ -148,13 +149,13 @@ class AdversarialSetTraining:
     def _train_pass(self) -> PassReport:
         at, seed, device = self.position, self.settings.train.seed, self.predictor.device
         generator = generator_at(seed, _FACTS, at.epoch, at.passes, device=device)
-        torch.manual_seed(seed_at(seed, _FACTS, at.epoch, at.passes))  # for modules of users, such as dropout
         order = torch.randperm(len(self.facts), generator=generator, device=device)
         fact_loss = torch.zeros((), device=device)
-        for batch in order.split(self._batch_size()):
-            facts = self.facts[batch].long()
-            batch_loss, inconsistency = self._step(facts, generator)
-            fact_loss += batch_loss
+        with torch.random.fork_rng([device] if device.type == "cuda" else []):
+            torch.manual_seed(seed_at(seed, _FACTS, at.epoch, at.passes))  # for modules of users, such as dropout
+            for batch in order.split(self._batch_size()):
+                batch_loss, inconsistency = self._step(self.facts[batch].long(), generator)
+                fact_loss += batch_loss
         report = PassReport(
             epoch=at.epoch + 1,
             passes=at.passes + 1,
@@ -197,7 +198,9 @@ class AdversarialSetTraining:
 
     def _batch_size(self) -> int:
         facts = self.settings.facts
-        return facts.batch_size or max(1, -(-len(self.facts) // facts.batches))
+        vectors = (2 + 2 * facts.negatives) * self.predictor.scorer.dim
+        fair_share = -(-len(self.facts) // facts.batches)
+        return facts.batch_size or max(1, min(fair_share, _NUMBERS_IN_A_BATCH // vectors))
 
     def _check_finite(self, report: PassReport) -> None:
         """Stop on NaN and infinity, before anything is saved."""

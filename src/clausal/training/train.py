@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 
 import torch
 from torch import nn
@@ -30,6 +31,7 @@ from clausal.model.predictor import LinkPredictor
 from clausal.model.pretrained import read_vectors
 from clausal.model.scorers.base import Scorer
 from clausal.training.algorithm import AdversarialSetTraining, Validate
+from clausal.training.arguments import check_arguments
 from clausal.training.randomness import generator_at
 
 _LOG = logging.getLogger("clausal")
@@ -55,11 +57,15 @@ def prepare(
     given what a user should know about the clauses.
     """
     settings = settings or Settings()
-    if not len(graph.train):
-        raise InputError(f"{graph.name}: the train split is empty")
+    check_arguments(graph, clauses, settings, scorer, encoder)
     check_clauses(clauses, graph.entities, graph.relations)
     device = find_device(settings.train.device)
     predictor = make_predictor(graph, settings, scorer=scorer, encoder=encoder).to(device)
+    if predictor.scorer.distance and settings.facts.loss != "pairwise":
+        tell(
+            f"note: scores of {settings.model.scorer if scorer is None else type(scorer).__name__} are never positive, "
+            f"so facts cannot satisfy the {settings.facts.loss} loss; facts.loss = pairwise suits it"
+        )
     adversary, groups = make_adversary(graph, clauses, settings.clauses, predictor, tell)
     return AdversarialSetTraining(predictor, graph, groups, adversary, settings, make_validation(graph, settings))
 
@@ -67,8 +73,8 @@ def prepare(
 def make_predictor(
     graph: Graph, settings: Settings, *, scorer: Scorer | None = None, encoder: nn.Module | None = None
 ) -> LinkPredictor:
-    """Build the predictor for a graph and initialise it from the seed."""
-    model = settings.model
+    """Build the predictor for a graph and initialise it from the seed; a user's modules are copied, not changed."""
+    model, scorer, encoder = settings.model, deepcopy(scorer), deepcopy(encoder)
     dim = scorer.dim if scorer is not None else model.dim
     vectors = read_vectors(model.pretrained, graph.entities, dim, model.pretrained_names) if model.pretrained else None
     pairs = torch.from_numpy(graph.train[:, [0, 2]])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from typing import ClassVar
 
 import torch
@@ -15,7 +15,7 @@ BROADCAST_LIMIT = 1 << 24
 """Most numbers a scorer without a matrix form may hold at once when it scores all candidates."""
 
 
-class Scorer(nn.Module):
+class Scorer(nn.Module, ABC):
     """φ_r(h₁, h₂): a score for each triple of relation, subject and object vectors.
 
     A new scorer says in ``relation_dim`` how many numbers describe a relation and implements ``score``.
@@ -26,6 +26,8 @@ class Scorer(nn.Module):
     arguments: ClassVar[int] = 2
     """How many vectors a fact has beside its relation: two entities, or one entity pair (Model F)."""
 
+    distance: ClassVar[bool] = False
+    """Whether a score is minus a distance, and so never positive."""
     halved: ClassVar[bool] = False
     """Whether an entity's vector is two halves, such as real and imaginary parts, so that dim must be even."""
 

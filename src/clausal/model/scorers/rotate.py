@@ -14,6 +14,7 @@ class RotatE(Scorer):
     """A relation rotates each complex component by an angle; the parameters are the dim / 2 angles."""
 
     name = "rotate"
+    distance = True
     halved = True
 
     @property

@@ -16,6 +16,7 @@ class TransE(Scorer):
     """−‖h₁ + θ_r − h₂‖."""
 
     name = "transe"
+    distance = True
 
     def __init__(self, dim: int, norm: Norm = "l1") -> None:
         super().__init__(dim)
