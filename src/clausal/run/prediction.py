@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from clausal.errors import InputError
+from clausal.graph.facts import occur_in
 from clausal.graph.graph import Graph
 from clausal.graph.vocabulary import Names
 from clausal.model.predictor import LinkPredictor
@@ -181,13 +182,7 @@ def _score(predictor: LinkPredictor, query: Query, graph: Graph) -> np.ndarray:
 
 def _known_splits(facts: np.ndarray, graph: Graph) -> np.ndarray:
     """Return for each fact the number of the split that has it, or −1."""
-
-    def keys(rows: np.ndarray) -> np.ndarray:
-        rows = rows.astype(np.int64)
-        return (rows[:, 0] * len(graph.relations) + rows[:, 1]) * len(graph.entities) + rows[:, 2]
-
     found = np.full(len(facts), -1)
-    wanted = keys(facts)
     for number, split in reversed(list(enumerate(graph.splits.values()))):
-        found[np.isin(wanted, keys(split))] = number
+        found[occur_in(facts, split, len(graph.entities), len(graph.relations))] = number
     return found
