@@ -12,8 +12,8 @@ test: $(VENV)/tested check  ## lint, types and tests
 	$(BIN)/pytest
 
 check: $(VENV)/tested
-	$(BIN)/ruff check src tests tools
-	$(BIN)/ruff format --check src tests tools
+	$(BIN)/ruff check src tests tools benchmarks
+	$(BIN)/ruff format --check src tests tools benchmarks
 	$(BIN)/mypy
 
 docs: $(VENV)/installed  ## write the pages that are generated from code

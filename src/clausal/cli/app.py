@@ -7,9 +7,13 @@ from typing import Annotated
 import typer
 
 import clausal
+from clausal.cli.clauses import clauses
+from clausal.cli.closure import closure
 from clausal.cli.demo import demo
 from clausal.cli.evaluate import evaluate
 from clausal.cli.group import Command, Group
+from clausal.cli.mine import mine
+from clausal.cli.partition import partition
 from clausal.cli.predict import predict
 from clausal.cli.train import train
 
@@ -39,5 +43,5 @@ def common(
     """Neural link prediction that obeys your clauses."""
 
 
-for command in (demo, train, evaluate, predict):
+for command in (demo, train, evaluate, predict, clauses, closure, partition, mine):
     app.command(cls=Command)(command)

@@ -7,6 +7,7 @@ from clausal.graph.loading import load_graph
 from clausal.graph.readers import read_facts, read_labelled
 from clausal.graph.splits import split_facts
 from clausal.graph.vocabulary import Names
+from clausal.graph.writers import write_facts, write_graph
 
 __all__ = [
     "DATASETS",
@@ -18,4 +19,6 @@ __all__ = [
     "read_facts",
     "read_labelled",
     "split_facts",
+    "write_facts",
+    "write_graph",
 ]

@@ -1,7 +1,8 @@
 """Clauses: their syntax tree, their language, and what they share with one another."""
 
 from clausal.logic.check import check_clauses
-from clausal.logic.parser import parse_clause, parse_clauses, read_clauses
+from clausal.logic.formats import FORMATS, print_rules, read_clauses, read_rules, write_rules
+from clausal.logic.parser import parse_clause, parse_clauses
 from clausal.logic.printer import print_clause, print_formula
 from clausal.logic.shape import (
     AtomShape,
@@ -29,6 +30,7 @@ from clausal.logic.syntax import (
 )
 
 __all__ = [
+    "FORMATS",
     "And",
     "Atom",
     "AtomShape",
@@ -53,6 +55,9 @@ __all__ = [
     "parse_clauses",
     "print_clause",
     "print_formula",
+    "print_rules",
     "read_clauses",
+    "read_rules",
     "shape_of",
+    "write_rules",
 ]

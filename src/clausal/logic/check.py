@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from clausal.errors import InputError
@@ -19,11 +19,17 @@ _SHOWN = 10
 
 
 @dataclass(frozen=True)
-class _Problem:
+class Problem:
+    """What does not fit a vocabulary: an unknown ``relation`` or ``constant``, or an unbound ``variable``.
+
+    ``clause`` and ``column`` are the first place, ``times`` how often the name occurs.
+    """
+
     kind: str
     name: str
     clause: Clause
     column: int | None
+    times: int = 1
 
 
 def check_clauses(clauses: Iterable[Clause], entities: Names, relations: Names) -> None:
@@ -32,30 +38,33 @@ def check_clauses(clauses: Iterable[Clause], entities: Names, relations: Names) 
     An unknown relation, an unknown constant, and a variable in the head of a Horn clause that its body lacks
     are reported at the first place, with the nearest known name; the first 10 are shown.
     """
-    problems = [problem for clause in clauses for problem in _problems(clause, entities, relations)]
+    problems = find_problems(clauses, entities, relations)
     if not problems:
         return
-    # One misspelt name is one problem, however often it occurs.
-    times = Counter(_key(problem) for problem in problems)
-    first = {_key(problem): problem for problem in reversed(problems)}
-    distinct = [first[key] for key in times]
-    lines = [
-        _describe(problem, times[_key(problem)], entities, relations) for problem in distinct[:_SHOWN]
-    ]  # suggestions compare many names, so only those shown are looked for
-    if len(distinct) > _SHOWN:
-        lines.append(f"and {len(distinct) - _SHOWN} more")
+    # Suggestions compare many names, so only those shown are looked for.
+    lines = [describe_problem(problem, entities, relations) for problem in problems[:_SHOWN]]
+    if len(problems) > _SHOWN:
+        lines.append(f"and {len(problems) - _SHOWN} more")
     raise InputError("\n".join(lines))
 
 
-def _problems(clause: Clause, entities: Names, relations: Names) -> Iterator[_Problem]:
+def find_problems(clauses: Iterable[Clause], entities: Names, relations: Names) -> list[Problem]:
+    """Return what in these clauses does not fit; one misspelt name is one problem, however often it occurs."""
+    problems = [problem for clause in clauses for problem in _problems(clause, entities, relations)]
+    times = Counter(_key(problem) for problem in problems)
+    first = {_key(problem): problem for problem in reversed(problems)}
+    return [replace(first[key], times=count) for key, count in times.items()]
+
+
+def _problems(clause: Clause, entities: Names, relations: Names) -> Iterator[Problem]:
     for atom in clause.atoms:
         if atom.relation not in relations:
-            yield _Problem("relation", atom.relation, clause, atom.column)
+            yield Problem("relation", atom.relation, clause, atom.column)
         for term in atom.terms:
             if isinstance(term, Constant) and term.name not in entities:
-                yield _Problem("constant", term.name, clause, term.column)
+                yield Problem("constant", term.name, clause, term.column)
     for variable in _unbound(clause):
-        yield _Problem("variable", variable.name, clause, variable.column)
+        yield Problem("variable", variable.name, clause, variable.column)
 
 
 def _unbound(clause: Clause) -> Iterator[Variable]:
@@ -71,13 +80,14 @@ def _unbound(clause: Clause) -> Iterator[Variable]:
             yield term
 
 
-def _key(problem: _Problem) -> tuple[object, ...]:
+def _key(problem: Problem) -> tuple[object, ...]:
     own = (id(problem.clause),) if problem.kind == "variable" else ()
     return problem.kind, problem.name, *own
 
 
-def _describe(problem: _Problem, times: int, entities: Names, relations: Names) -> str:
-    name, clause = problem.name, problem.clause
+def describe_problem(problem: Problem, entities: Names, relations: Names) -> str:
+    """Say where the problem is and what to do, with the nearest known name."""
+    name, clause, times = problem.name, problem.clause, problem.times
     where = place(clause.source, clause.line, problem.column) or f"in '{clause}'"
     also = f" ({times} times)" if times > 1 else ""
     if problem.kind == "relation":

@@ -11,8 +11,12 @@ _ARROW, _OR, _AND, _NOT = range(4)
 
 def print_clause(clause: Clause) -> str:
     """Write a clause on one line, with its weight where that is not 1: ``p(X, Y) => q(X, Y) <0.9>``."""
-    text = print_formula(clause.formula)
-    return text if clause.weight == 1 else f"{text} <{repr(float(clause.weight)).removesuffix('.0')}>"
+    return print_formula(clause.formula) + print_weight(clause.weight)
+
+
+def print_weight(weight: float) -> str:
+    """Write a weight as it stands behind a clause, with a space before it; nothing for a weight of 1."""
+    return "" if weight == 1 else f" <{repr(float(weight)).removesuffix('.0')}>"
 
 
 def print_formula(formula: Formula) -> str:

@@ -14,7 +14,7 @@ Leaf = TypeVar("Leaf", covariant=True)
 OtherLeaf = TypeVar("OtherLeaf")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Variable:
     """A variable, such as ``X``: it stands for any entity."""
 
@@ -26,7 +26,7 @@ class Variable:
             raise InputError(f"{self.name!r} cannot name a variable: use letters, digits and '_', as in 'X1'")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Constant:
     """A constant: one entity, by its name."""
 
@@ -37,7 +37,7 @@ class Constant:
 Term = Variable | Constant
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Atom:
     """A relation applied to two terms: ``relation(subject, object)``."""
 
@@ -52,14 +52,14 @@ class Atom:
         return self.subject, self.object
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Not(Generic[Leaf]):
     """Negation."""
 
     formula: Tree[Leaf]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class And(Generic[Leaf]):
     """Conjunction of two or more formulas."""
 
@@ -69,7 +69,7 @@ class And(Generic[Leaf]):
         _at_least_two(self.formulas, "conjunction")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Or(Generic[Leaf]):
     """Disjunction of two or more formulas."""
 
@@ -79,7 +79,7 @@ class Or(Generic[Leaf]):
         _at_least_two(self.formulas, "disjunction")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Implies(Generic[Leaf]):
     """Implication: body ⇒ head."""
 
@@ -87,7 +87,7 @@ class Implies(Generic[Leaf]):
     head: Tree[Leaf]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Iff(Generic[Leaf]):
     """Equivalence: left ⇔ right."""
 
@@ -95,7 +95,7 @@ class Iff(Generic[Leaf]):
     right: Tree[Leaf]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Falsum:
     """What never holds: the head of an integrity constraint, ``body => false``."""
 
@@ -106,14 +106,20 @@ Tree: TypeAlias = Falsum | Not[Leaf] | And[Leaf] | Or[Leaf] | Implies[Leaf] | If
 Formula: TypeAlias = Tree[Atom]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Clause:
-    """A formula that the link predictor should obey, with its weight and the place it was read from."""
+    """A formula that the link predictor should obey, with its weight and the place it was read from.
+
+    ``confidence`` (the part of the body's instances whose head holds) and ``support`` (how many do) are what a miner
+    counted; training reads the weight alone, which a reader of rules sets to the confidence.
+    """
 
     formula: Formula
     weight: float = 1.0
     source: str | None = field(default=None, compare=False)
     line: int | None = field(default=None, compare=False)
+    confidence: float | None = field(default=None, compare=False)
+    support: int | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.weight) and self.weight >= 0):

@@ -1,0 +1,91 @@
+"""How the closure grows: facts in, facts out, seconds and peak memory for graphs of growing size and five rules.
+
+    python benchmarks/closure.py [--facts 100000 1000000 11700000] [--threads 2] [--memory 1GB]
+
+Each size runs in a process of its own, so that its peak memory is its own; the last column is the peak before the
+closure, with the facts made. The graph is random: entities grow with the facts, and ten relations share them. The rules
+are a symmetry, an inverse, an implication, a composition and a transitivity, whose relation is made of chains of eight.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import os
+import resource
+import time
+
+import numpy as np
+
+from clausal.graph import Facts, Names
+from clausal.graph.facts import drop_duplicates
+from clausal.logic import parse_clauses
+from clausal.logic.closure import close_plan, make_plan
+
+RULES = """
+r0(X, Y) => r0(Y, X)
+r1(X, Y) => r2(Y, X)
+r3(X, Y) => r4(X, Y)
+r5(X, Y), r6(Y, Z) => r7(X, Z)
+r8(X, Y), r8(Y, Z) => r8(X, Z)
+"""
+RELATIONS = 10
+CHAIN = 8
+
+
+def make_facts(size: int, seed: int = 0) -> Facts:
+    """Make about ``size`` random facts in ten relations; those of r8 are chains."""
+    generator = np.random.default_rng(seed)
+    entities = max(size // 4, 10 * CHAIN)
+    facts = np.empty((size, 3), dtype=np.int32)
+    facts[:, [0, 2]] = generator.integers(entities, size=(size, 2), dtype=np.int32)
+    facts[:, 1] = generator.integers(RELATIONS, size=size, dtype=np.int32)
+    chained = np.flatnonzero(facts[:, 1] == 8)
+    start = generator.permutation(entities).astype(np.int32)
+    place = np.arange(len(chained)) % (entities - 1)
+    place = place[place % CHAIN != CHAIN - 1]
+    chained, lost = chained[: len(place)], chained[len(place) :]
+    facts[chained, 0], facts[chained, 2] = start[place], start[place + 1]
+    facts[lost, 1] = 9
+    return drop_duplicates(facts, entities, RELATIONS)
+
+
+def measure(size: int, threads: int | None, memory: str | None) -> None:
+    """Close one graph and print a line."""
+    facts = make_facts(size)
+    # No rule here has a constant, so that the names of millions of entities need not be made.
+    plan = make_plan(parse_clauses(RULES), Names([], "entity"), Names([f"r{n}" for n in range(RELATIONS)], "relation"))
+    before = _peak()
+    started, worked = time.perf_counter(), time.process_time()
+    closure = close_plan(facts, plan, threads=threads, memory=memory)
+    seconds, work = time.perf_counter() - started, time.process_time() - worked
+    rate = len(closure.facts) / seconds / 1e6
+    print(
+        f"{len(facts):>12,} {len(closure.facts):>12,} {len(closure.rounds):>7} {seconds:>9.2f} {work:>9.2f} "
+        f"{rate:>9.2f} {_peak():>9,.0f} {before:>9,.0f}",
+        flush=True,
+    )
+
+
+def _peak() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def main() -> None:
+    """Measure each size in turn."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--facts", type=int, nargs="+", default=[100_000, 300_000, 1_000_000, 3_000_000, 11_700_000])
+    parser.add_argument("--threads", type=int, default=None)
+    parser.add_argument("--memory", default=None)
+    options = parser.parse_args()
+    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} before the start")
+    print("    facts in    facts out  rounds   seconds  CPU secs  Mfacts/s  peak MiB  (before)")
+    context = multiprocessing.get_context("spawn")
+    for size in options.facts:
+        process = context.Process(target=measure, args=(size, options.threads, options.memory))
+        process.start()
+        process.join()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,148 @@
+"""The report of ``clausal clauses``: shapes, measures, unknown names, duplicates, conflicts and cycles."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from clausal.cli.output import Format, make_table, print_results, printable, stdout
+from clausal.logic.check import describe_problem, find_problems
+from clausal.logic.conflicts import find_conflicts
+from clausal.logic.cycles import find_cycles
+from clausal.logic.duplicates import find_duplicates
+from clausal.logic.place import place
+from clausal.logic.shape import shape_of
+
+if TYPE_CHECKING:
+    from clausal.graph import Graph
+    from clausal.logic import Clause
+    from clausal.logic.measures import Measures
+
+_SHOWN = 20  # rows of each part of the table; JSON and CSV have them all
+
+
+def review(
+    source: str, format: str, clauses: Sequence[Clause], graph: Graph | None, measured: Sequence[Measures | None]
+) -> dict[str, Any]:
+    """Return the whole report as it is printed in JSON; parts that need a graph are null without one."""
+    shapes = [str(shape_of(clause)[0]) for clause in clauses]
+    return {
+        "file": source,
+        "format": format,
+        "clauses": len(clauses),
+        "shapes": _shapes(shapes, graph, measured),
+        "unknown": None if graph is None else _unknown(clauses, graph),
+        "duplicates": [_duplicate(group) for group in find_duplicates(clauses)],
+        "conflicts": [
+            {"constraint": _named(conflict.constraint), "clauses": [_named(clause) for clause in conflict.clauses]}
+            for conflict in find_conflicts(clauses)
+        ],
+        "cycles": [list(cycle) for cycle in find_cycles(clauses)],
+        "rules": [
+            _row(clause, shape, None if graph is None else measures, graph is not None)
+            for clause, shape, measures in zip(clauses, shapes, measured, strict=True)
+        ],
+    }
+
+
+def print_report(format: Format, report: dict[str, Any]) -> None:
+    """Print the report: JSON has all of it, CSV a row for each clause, the table the most of it that can be read."""
+    if format is not Format.table:
+        print_results(format, report["rules"], report)
+        return
+    console = stdout()
+    console.print(make_table(report["shapes"][:_SHOWN], f"{report['clauses']:,} clauses by shape"))
+    if report["unknown"] is not None:
+        wanted = ("clause", "graph_support", "body", "graph_confidence", "pca_confidence", "holds")
+        rows = [
+            {key.removeprefix("graph_").replace("_", " "): row[key] for key in wanted}
+            for row in report["rules"][:_SHOWN]
+        ]
+        console.print(make_table(rows, "in the train facts"))
+        _print_more(console, report["rules"])
+        _print_list(console, "unknown names", [problem["message"] for problem in report["unknown"]])
+    _print_list(
+        console,
+        "given more than once",
+        [f"{' = '.join(group['clauses'])}{_weights(group)}" for group in report["duplicates"]],
+    )
+    _print_list(
+        console,
+        "conflicts",
+        [f"{'; '.join(conflict['clauses'])} breaks {conflict['constraint']}" for conflict in report["conflicts"]],
+    )
+    _print_list(console, "relations that depend on themselves", [", ".join(cycle) for cycle in report["cycles"]])
+
+
+def _shapes(shapes: Sequence[str], graph: Graph | None, measured: Sequence[Measures | None]) -> list[dict[str, Any]]:
+    hold: dict[str, list[bool]] = defaultdict(list)
+    for shape, measures in zip(shapes, measured, strict=True):
+        if measures is not None:
+            hold[shape].append(measures.holds)
+    rows = [{"shape": shape, "clauses": count} for shape, count in Counter(shapes).most_common()]
+    if graph is None:
+        return rows
+    return [row | {"counted": len(hold[str(row["shape"])]), "hold": sum(hold[str(row["shape"])])} for row in rows]
+
+
+def _unknown(clauses: Sequence[Clause], graph: Graph) -> list[dict[str, Any]]:
+    return [
+        {
+            "kind": problem.kind,
+            "name": problem.name,
+            "times": problem.times,
+            # Suggestions compare many names, so only those that a table shows are looked for.
+            "message": describe_problem(problem, graph.entities, graph.relations) if index < _SHOWN else None,
+        }
+        for index, problem in enumerate(find_problems(clauses, graph.entities, graph.relations))
+    ]
+
+
+def _duplicate(group: Sequence[Clause]) -> dict[str, Any]:
+    weights = [clause.weight for clause in group]
+    return {
+        "clauses": [_named(clause) for clause in group],
+        "weights": weights,
+        "contradictory": len(set(weights)) > 1,
+    }
+
+
+def _weights(group: dict[str, Any]) -> str:
+    return " (their weights contradict each other)" if group["contradictory"] else ""
+
+
+def _named(clause: Clause) -> str:
+    where = place(None, clause.line, None)
+    return f"{where}: {clause}" if where else str(clause)
+
+
+def _row(clause: Clause, shape: str, measures: Measures | None, with_graph: bool) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "line": clause.line,
+        "clause": str(clause),
+        "shape": shape,
+        "weight": clause.weight,
+        "confidence": clause.confidence,
+        "support": clause.support,
+    }
+    if with_graph:
+        names = ("support", "body", "confidence", "pca_confidence", "holds")
+        taken = {"support": "graph_support", "confidence": "graph_confidence"}  # beside those of the file
+        row |= {taken.get(name, name): getattr(measures, name, None) for name in names}
+    return row
+
+
+def _print_list(console: Any, title: str, lines: Iterable[str | None]) -> None:
+    lines = list(lines)
+    if not lines:
+        return
+    console.print(f"\n{title}:", style="bold")
+    for line in lines[:_SHOWN]:
+        console.print(f"  {printable(line or '')}", markup=False, soft_wrap=True)
+    _print_more(console, lines)
+
+
+def _print_more(console: Any, items: Sequence[Any]) -> None:
+    if len(items) > _SHOWN:
+        console.print(f"  and {len(items) - _SHOWN:,} more; --format json has them all")

@@ -1,0 +1,96 @@
+"""``clausal clauses``: what a file of rules says, what of it holds in a graph, and the same rules in another format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from clausal.cli.inputs import locate_clauses, read_clauses, read_graph
+from clausal.cli.output import Format, FormatOption, say, stderr
+from clausal.errors import InputError
+
+if TYPE_CHECKING:
+    from clausal.logic import Clause
+    from clausal.logic.measures import Measures
+
+
+def clauses(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="Rules in any known format, or a data set's name.")],
+    graph: Annotated[
+        str | None, typer.Option(help="Graph to compare the clauses with: a folder, a file, or a data set's name.")
+    ] = None,
+    from_: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="FORMAT",
+            help="clausal, kale, prolog, anyburl, amie, ruge, aer, itere, rnnlogic, rdfrules or owl; "
+            "by default what the file looks like.",
+        ),
+    ] = None,
+    to: Annotated[
+        str | None, typer.Option("--to", metavar="FORMAT", help="Convert to clausal, kale, prolog or anyburl.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="New file for the converted clauses; stdout by default.")] = None,
+    columns: Annotated[str, typer.Option(help="Order of subject, relation and object in the graph's lines.")] = "sro",
+    format: FormatOption = Format.table,
+) -> None:
+    """Show what a file of rules says and what of it holds in a graph, or convert it."""
+    if out is not None and out.exists():
+        raise InputError(f"{out}: exists already; choose another --out")
+    from clausal.cli.clause_report import print_report, review
+    from clausal.logic.formats import detect_format
+
+    name = from_ or detect_format(locate_clauses(file))
+    given = read_clauses(file, name, None if graph is None else Path(graph))
+    say(f"{file}: {len(given):,} clause{'' if len(given) == 1 else 's'}, read as {name}")
+    loaded = None if graph is None else read_graph(graph, columns=columns, valid=0.0, test=0.0, seed=0)
+    measured: Sequence[Measures | None] = [None] * len(given)
+    if loaded is not None:
+        from clausal.logic.measures import measure_clauses
+
+        with _counting_progress() as progress:
+            measured = measure_clauses(given, loaded, progress=progress)
+    if to is not None or out is not None:
+        _convert(_with_measures(given, measured), to or "clausal", out)
+        if out is None:
+            return
+    print_report(format, review(file, name, given, loaded, measured))
+
+
+def _convert(clauses: Sequence[Clause], format: str, out: Path | None) -> None:
+    from clausal.logic.formats import print_rules, write_rules
+
+    if format == "kale" and any(clause.weight != 1 for clause in clauses):
+        say("note: KALE's format has no place for weights; they were left out")
+    if out is not None:
+        write_rules(out, clauses, format)
+        say(f"wrote {len(clauses):,} clauses to {out} as {format}")
+        return
+    for line in list(print_rules(clauses, format)):  # all or nothing: a clause may have no form in this format
+        print(line)
+
+
+def _with_measures(clauses: Sequence[Clause], measured: Sequence[Measures | None]) -> list[Clause]:
+    """Give the clauses that nobody counted the confidence and support that they have in the graph."""
+    return [
+        replace(clause, confidence=measures.confidence, support=measures.support)
+        if measures is not None and clause.confidence is None and clause.support is None
+        else clause
+        for clause, measures in zip(clauses, measured, strict=True)
+    ]
+
+
+@contextmanager
+def _counting_progress() -> Iterator[Callable[[int, int], None]]:
+    from rich.progress import Progress
+
+    console = stderr()
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("counting", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -1,0 +1,94 @@
+"""What the commands around the closure share: their options, the progress line of a round, clauses left out."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from clausal.cli.output import say
+
+if TYPE_CHECKING:
+    from clausal.graph import Facts, Graph
+    from clausal.logic import Clause
+    from clausal.logic.closure import Closure, Round
+
+_SHOWN = 10
+
+GraphArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="GRAPH",
+        help="A folder with train, valid and test; one file of facts; or fb122, wn18, fb15k-237, wn18rr.",
+    ),
+]
+ClausesOption = Annotated[
+    str,
+    typer.Option(help="File of clauses, or a data set's name for those that come with it (fb122-simple)."),
+]
+MemoryOption = Annotated[
+    str | None,
+    typer.Option(metavar="SIZE", help="Memory limit, such as 2GB; DuckDB goes on on disk beyond it."),
+]
+MasterOption = Annotated[
+    str | None, typer.Option(metavar="URL", help="Master of the Spark engine; local[*] by default.")
+]
+ColumnsOption = Annotated[str, typer.Option(help="Order of subject, relation and object in a line.")]
+
+
+class EngineChoice(StrEnum):
+    """What runs the closure."""
+
+    duckdb = "duckdb"
+    spark = "spark"
+
+
+EngineOption = Annotated[EngineChoice, typer.Option(help="What runs it: DuckDB here, or Spark (clausal[spark]).")]
+
+
+def close_with_progress(
+    graph: Graph,
+    clauses: list[Clause],
+    facts: Facts,
+    *,
+    engine: EngineChoice,
+    rounds: int | None = None,
+    limit: int | None = None,
+    memory: str | None,
+    master: str | None,
+) -> Closure:
+    """Close facts, with a line on stderr for each round and for each clause that derives nothing."""
+    from clausal.logic.closure import close
+
+    total = len(facts)
+
+    def tell(round: Round) -> None:
+        nonlocal total
+        total += round.new
+        say(f"round {round.number}: {round.new:,} new facts, {total:,} in all, {round.seconds:.2f} s")
+
+    closure = close(
+        graph,
+        clauses,
+        facts=facts,
+        engine=engine.value,
+        rounds=rounds,
+        limit=limit,
+        memory=memory,
+        master=master,
+        progress=tell,
+    )
+    _say_left_out(closure)
+    return closure
+
+
+def _say_left_out(closure: Closure) -> None:
+    count = len(closure.left_out)
+    if count:
+        say(f"note: no facts are derived from {count:,} clause{'s' if count > 1 else ''}:")
+    for clause, reason in closure.left_out[:_SHOWN]:
+        place = f"{clause.source}:{clause.line}: " if clause.source is not None else ""
+        say(f"  {place}{clause}: {reason}")
+    if count > _SHOWN:
+        say(f"  and {count - _SHOWN:,} more")

@@ -1,0 +1,142 @@
+"""``clausal mine``: rules that hold in a graph, for when there are none yet."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.progress import Progress
+
+from clausal.cli.inputs import read_graph
+from clausal.cli.output import Format, FormatOption, print_results, say, stderr
+from clausal.errors import InputError
+
+if TYPE_CHECKING:
+    from clausal.logic.mining import Measure, MinedRule
+
+_SHOWN = 20
+_COLUMNS = {
+    "rule": "rule",
+    "support": "support",
+    "head_coverage": "head coverage",
+    "confidence": "confidence",
+    "pca_confidence": "PCA confidence",
+}
+
+
+class Weight(StrEnum):
+    """Which confidence becomes the weight of a clause."""
+
+    standard = "standard"
+    pca = "pca"
+    none = "none"
+
+
+def mine(
+    graph: Annotated[
+        str,
+        typer.Argument(
+            metavar="GRAPH",
+            help="A folder with train, valid and test; one file of facts; or fb122, wn18, fb15k-237, wn18rr.",
+        ),
+    ],
+    out: Annotated[Path | None, typer.Option(help="New file for the rules, as clauses with weights.")] = None,
+    min_support: Annotated[int, typer.Option(help="Facts that a rule predicts, at least.")] = 10,
+    min_head_coverage: Annotated[float, typer.Option(help="Share of its relation's facts, at least.")] = 0.01,
+    min_confidence: Annotated[float, typer.Option(help="Share of predictions that are facts, at least.")] = 0.5,
+    min_pca_confidence: Annotated[
+        float, typer.Option(help="The same among predictions about entities with some known answer.")
+    ] = 0.0,
+    max_rules: Annotated[int | None, typer.Option(help="Keep so many of the best rules.")] = None,
+    body: Annotated[int, typer.Option(help="Body atoms, at most: 1 or 2.")] = 2,
+    weight: Annotated[
+        Weight, typer.Option(help="Which confidence orders the rules and is written as their weight.")
+    ] = Weight.standard,
+    columns: Annotated[str, typer.Option(help="Order of subject, relation and object in a line.")] = "sro",
+    valid: Annotated[float, typer.Option(help="Share of valid facts when GRAPH is one file.")] = 0.1,
+    test: Annotated[float, typer.Option(help="Share of test facts when GRAPH is one file.")] = 0.1,
+    format: FormatOption = Format.table,
+) -> None:
+    """Find rules in the train facts of a graph."""
+    from clausal.logic.mining import check_new_file, write_mined
+    from clausal.logic.mining import mine as find
+
+    if out is not None:
+        check_new_file(out)
+    if max_rules is not None and max_rules < 1:
+        raise InputError(f"--max-rules is a number of at least 1, not {max_rules}")
+    facts = read_graph(graph, columns=columns, valid=valid, test=test, seed=0)  # train's own seed, so its own split
+    started = time.perf_counter()
+    with _progress() as progress:
+        rules = find(
+            facts,
+            min_support=min_support,
+            min_head_coverage=min_head_coverage,
+            min_confidence=min_confidence,
+            min_pca_confidence=min_pca_confidence,
+            max_body=body,
+            progress=progress,
+        )
+    say(f"{_count(rules)} in {time.perf_counter() - started:.1f} s{'' if rules else '; lower a threshold'}")
+    measure: Measure = "pca_confidence" if weight is Weight.pca else "confidence"
+    best = sorted(rules, key=lambda rule: (-getattr(rule, measure), -rule.support))[:max_rules]
+    if out is not None and best:
+        note = f"{_count(best)} mined from the {len(facts.train):,} train facts of {facts.name}"
+        write_mined(out, best, None if weight is Weight.none else measure, [note])
+        say(f"{_count(best)} written to {out}; next: look at them, then\n  {_next_step(graph, out)}")
+    _print(best, format, facts.name)
+
+
+def _print(rules: list[MinedRule], format: Format, name: str) -> None:
+    payload = [_record(rule) for rule in rules]
+    if format is not Format.table:
+        print_results(format, payload, payload)
+    elif rules:
+        rows = [{title: record[column] for column, title in _COLUMNS.items()} for record in payload]
+        print_results(format, rows[:_SHOWN], None, title=f"rules in {name}, the most confident first")
+        if len(rows) > _SHOWN:
+            say(f"and {len(rows) - _SHOWN:,} more")
+
+
+def _record(rule: MinedRule) -> dict[str, Any]:
+    return {
+        "rule": str(rule),
+        "support": rule.support,
+        "head_coverage": rule.head_coverage,
+        "confidence": rule.confidence,
+        "pca_confidence": rule.pca_confidence,
+        "head_facts": rule.head_facts,
+        "body_pairs": rule.body_pairs,
+        "pca_pairs": rule.pca_pairs,
+        "circular": rule.circular,
+        "functional": rule.functional,
+    }
+
+
+def _count(rules: list[MinedRule]) -> str:
+    return f"{len(rules):,} rule{'' if len(rules) == 1 else 's'}"
+
+
+def _next_step(graph: str, out: Path) -> str:
+    return f"clausal train {quote(graph)} --clauses {quote(str(out))}"
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[str, int, int], None]]:
+    """Show a bar for each of the two things that are counted."""
+    console = stderr()
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+        tasks: dict[str, Any] = {}
+
+        def progress(stage: str, done: int, total: int) -> None:
+            if stage not in tasks:
+                tasks[stage] = bar.add_task(f"counting {stage}", total=total)
+            bar.update(tasks[stage], completed=done)
+
+        yield progress

@@ -1,0 +1,162 @@
+"""Facts to files, by name: tab-separated text or Parquet, under a temporary name until they are whole."""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from clausal.errors import InputError, RunError
+from clausal.graph.columns import header_fields
+from clausal.graph.facts import Facts
+from clausal.graph.formats import is_gzip, stem_and_ending
+from clausal.graph.graph import Graph
+from clausal.graph.vocabulary import Names
+
+_FIELDS = ("subject", "relation", "object")
+_TEXT_ENDINGS = ("", ".txt", ".tsv", ".tab")
+_CHUNK = 1 << 18  # facts whose names are held in memory at a time
+_BREAKS_LINES = r"[\t\r\n]"
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+def write_facts(path: str | Path, facts: Facts, entities: Names, relations: Names) -> None:
+    """Write facts as tab-separated text, or as Parquet to a file of that ending; ``.gz`` is compressed.
+
+    The file appears under its name when it is whole, in the place of one that was there.
+    """
+    path = Path(path)
+    check_target(path)
+    names = _arrow_names(entities), _arrow_names(relations)
+    if stem_and_ending(path)[1] != ".parquet":
+        _refuse_line_breaks(path, *names)
+    temporary = path.with_name(f".{os.getpid()}.{path.name}")  # with the same ending, which decides the format
+    with _explained(path):
+        try:
+            _fill(temporary, facts, *names)
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+def check_target(path: Path) -> None:
+    """Refuse a file that facts could not be written to, before any work is done for it."""
+    ending = stem_and_ending(path)[1]
+    if ending not in (*_TEXT_ENDINGS, ".parquet"):
+        raise InputError(f"{path}: facts are written as .tsv, .txt or .parquet, or with .gz behind it, not '{ending}'")
+    if path.is_dir():
+        raise InputError(f"{path}: a folder; expected the name of a file")
+    if not path.parent.is_dir():
+        raise InputError(f"{path}: the folder {path.parent} does not exist")
+
+
+def write_graph(folder: str | Path, graph: Graph) -> None:
+    """Write a new folder with a file for each split and part that has facts; ``load_graph`` reads it back.
+
+    The files are tab-separated text, or Parquet where a name holds a tab or a line break.
+    """
+    folder = Path(folder)
+    if folder.exists() or folder.is_symlink():
+        raise InputError(f"{folder}: exists already; choose a new folder")
+    names = _arrow_names(graph.entities), _arrow_names(graph.relations)
+    ending = ".tsv" if all(_breaks_lines(known) is None for known in names) else ".parquet"
+    temporary = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
+    with _explained(folder):
+        try:
+            temporary.mkdir(parents=True)
+            for name, facts in (*graph.splits.items(), *graph.parts.items()):
+                if len(facts):
+                    _fill(temporary / f"{name}{ending}", facts, *names)
+            temporary.rename(folder)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _fill(path: Path, facts: Facts, entities: Any, relations: Any) -> None:
+    write = _write_parquet if stem_and_ending(path)[1] == ".parquet" else _write_text
+    with path.open("wb") as file:
+        if is_gzip(path):
+            # Without a name and a time in its header, so that the same facts are the same bytes.
+            with gzip.GzipFile(filename="", fileobj=file, mode="wb", compresslevel=6, mtime=0) as stream:
+                write(cast(BinaryIO, stream), facts, entities, relations)
+        else:
+            write(file, facts, entities, relations)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _write_text(stream: BinaryIO, facts: Facts, entities: Any, relations: Any) -> None:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for start, table in enumerate(_tables(facts, entities, relations)):
+        if start == 0 and _reads_as_header([column[0].as_py() for column in table.columns]):
+            stream.write(b"\t".join(field.encode() for field in _FIELDS) + b"\n")
+        subjects, relation_names, objects = (column.cast(pa.large_string()) for column in table.columns)
+        tab, end, nothing = (pa.scalar(text, pa.large_string()) for text in ("\t", "\n", ""))
+        ended = pc.binary_join_element_wise(objects, end, nothing)
+        lines = pc.binary_join_element_wise(subjects, relation_names, ended, tab)
+        for chunk in lines.chunks:
+            stream.write(chunk.buffers()[2])  # the text of all lines, one behind the other
+
+
+def _reads_as_header(names: list[str]) -> bool:
+    """Say whether a reader would take a first line of these names for something else than a fact."""
+    return header_fields(names, 3) is not None or names[0].startswith("\ufeff")
+
+
+def _write_parquet(stream: BinaryIO, facts: Facts, entities: Any, relations: Any) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema = pa.schema([(field, pa.string()) for field in _FIELDS])
+    with pq.ParquetWriter(stream, schema) as writer:
+        for table in _tables(facts, entities, relations):
+            writer.write_table(table)
+
+
+def _tables(facts: Facts, entities: Any, relations: Any) -> Iterator[Any]:
+    import pyarrow as pa
+
+    for start in range(0, len(facts), _CHUNK):
+        rows = facts[start : start + _CHUNK]
+        columns = [names.take(pa.array(rows[:, i])) for i, names in enumerate((entities, relations, entities))]
+        yield pa.table(columns, names=list(_FIELDS))
+
+
+def _arrow_names(names: Names) -> Any:
+    import pyarrow as pa
+
+    return pa.array(list(names), pa.string())
+
+
+def _breaks_lines(names: Any) -> str | None:
+    """Return a name that tab-separated text cannot hold, or None."""
+    import pyarrow.compute as pc
+
+    found = names.filter(pc.match_substring_regex(names, _BREAKS_LINES))
+    return str(found[0].as_py()) if len(found) else None
+
+
+def _refuse_line_breaks(path: Path, *vocabularies: Any) -> None:
+    for names in vocabularies:
+        name = _breaks_lines(names)
+        if name is not None:
+            raise InputError(
+                f"{path}: the name {name!a} has a tab or a line break in it, which tab-separated text cannot "
+                "hold; write a .parquet file"
+            )
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        reason = "the disk is full" if error.errno in _FULL else f"cannot be written: {error.strerror or error}"
+        raise RunError(f"{path}: {reason}; nothing was left behind") from None

@@ -1,0 +1,95 @@
+"""Files of clauses as text and as lines: decompressed and decoded, each line read, every mistake at its place."""
+
+from __future__ import annotations
+
+import gc
+import gzip
+import re
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from clausal.errors import InputError
+from clausal.logic.place import Misread, place, point_at
+from clausal.logic.syntax import Clause
+
+LINE_END = re.compile(r"\r\n|\r|\n")
+
+_SHOWN = 5
+_MOST_COUNTED = 1000  # a large file that holds no clauses at all is refused without reading it to the end
+
+
+def read_text(source: str) -> str:
+    """Return the text of a file in UTF-8; a name that ends with ``.gz`` is decompressed."""
+    try:
+        content = Path(source).read_bytes()
+        if source.endswith(".gz"):
+            content = gzip.decompress(content)
+    except (gzip.BadGzipFile, EOFError, zlib.error):
+        raise InputError(f"{source}: not a whole gzip file; compress it again or drop the .gz ending") from None
+    except OSError as error:
+        raise InputError(f"{source}: cannot read the clauses: {error.strerror or error}") from None
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        byte = content[error.start]
+        raise InputError(f"{source}:{line}: not UTF-8 text (byte 0x{byte:02x}); save it as UTF-8") from None
+
+
+def read_beginning(source: str, size: int = 1 << 16) -> str:
+    """Return the first part of a file's text, whatever its encoding; a file that cannot be read is an InputError."""
+    try:
+        with gzip.open(source) if source.endswith(".gz") else Path(source).open("rb") as stream:
+            return stream.read(size).decode("utf-8-sig", errors="replace")
+    except (OSError, EOFError, zlib.error):
+        return read_text(source)  # which says what is wrong with it
+
+
+def read_lines(text: str, source: str | None, read: Callable[[str, int], Clause | None]) -> list[Clause]:
+    """Read each line with ``read``, which gets the line and its number and may return None for no clause.
+
+    Each ``Misread`` becomes a part of one ``InputError`` that names its place; the first five are shown in full.
+    """
+    clauses: list[Clause] = []
+    problems: list[str] = []
+    with _without_collector():
+        for number, line in enumerate(LINE_END.split(text), start=1):
+            try:
+                clause = read(line, number)
+            except Misread as misread:
+                problems.append(report(misread, line, source, number))
+                if len(problems) == _MOST_COUNTED:
+                    break
+            else:
+                if clause is not None:
+                    clauses.append(clause)
+    if problems:
+        raise InputError("\n".join(problems[:_SHOWN] + _rest(len(problems))))
+    return clauses
+
+
+def report(misread: Misread, text: str, source: str | None, line: int | None) -> str:
+    """Say what is wrong and where, and show the text with a caret under the spot."""
+    return f"{place(source, line, misread.column)}: {misread.problem}\n{point_at(text, misread.column)}"
+
+
+def _rest(problems: int) -> list[str]:
+    rest = problems - _SHOWN
+    if rest <= 0:
+        return []
+    at_least = "at least " if problems == _MOST_COUNTED else ""
+    return [f"and {at_least}{rest} more line{'' if rest == 1 else 's'} that cannot be read"]
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Pause the search for reference cycles: clauses have none, and it would walk over all of them ever again."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()

@@ -1,0 +1,109 @@
+"""DuckDB as the place where facts are joined: an in-memory database that spills to disk under a memory limit."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clausal.errors import InputError, RunError
+from clausal.graph import Facts
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+FACT_COLUMNS = ("subject", "relation", "object")
+
+_MEMORY = re.compile(r"(\d+(?:\.\d+)?) ?([KMGT])(i?)B", re.IGNORECASE)
+
+
+def open_store(memory: str | None = None, threads: int | None = None) -> DuckDBPyConnection:
+    """Open an in-memory database; beyond ``memory``, such as ``"2GB"``, it spills to the temporary directory.
+
+    Without a limit it takes up to 80% of the machine's memory, and every core. Close it, or use it in a ``with``.
+    """
+    import duckdb
+
+    limit = None if memory is None else memory_bytes(memory)
+    connection = duckdb.connect(":memory:")
+    # DuckDB makes this folder when it first spills, and removes it when the connection is closed.
+    folder = Path(tempfile.gettempdir()) / f"clausal-{uuid4().hex}"
+    connection.execute("SET temp_directory = ?", [str(folder)])
+    connection.execute("SET preserve_insertion_order = false")  # which would hold back what can be streamed
+    connection.execute("SET enable_progress_bar = false")
+    if limit is not None:
+        connection.execute("SET memory_limit = ?", [f"{limit}B"])
+    if threads is not None:
+        connection.execute("SET threads = ?", [threads])
+    return connection
+
+
+def load_facts(connection: DuckDBPyConnection, facts: Facts, table: str = "fact") -> None:
+    """Make a table (subject INTEGER, relation INTEGER, object INTEGER) of facts."""
+    load_rows(connection, facts, table, FACT_COLUMNS)
+
+
+def load_rows(connection: DuckDBPyConnection, rows: NDArray[np.int32], table: str, columns: Sequence[str]) -> None:
+    """Make a table of integers from an array [rows, columns]."""
+    view = f"arrow_{uuid4().hex}"
+    connection.register(view, arrow_columns(rows, columns))
+    try:
+        connection.execute(f'CREATE OR REPLACE TABLE "{table}" AS SELECT * FROM {view}')
+    finally:
+        connection.unregister(view)
+
+
+def arrow_columns(rows: NDArray[np.int32], columns: Sequence[str]) -> Any:
+    """Return the columns of an array [rows, columns] as a pyarrow table, copied only where they are not contiguous."""
+    import pyarrow as pa
+
+    arrays = [pa.array(np.ascontiguousarray(column, dtype=np.int32)) for column in rows.T]
+    return pa.Table.from_arrays(arrays, names=list(columns))
+
+
+def read_facts(connection: DuckDBPyConnection, query: str) -> Facts:
+    """Return the rows of a query, whose columns are subject, relation and object, as facts."""
+    columns = connection.execute(query).fetchnumpy()
+    rows = np.empty((len(columns["subject"]), 3), dtype=np.int32)
+    for index, name in enumerate(FACT_COLUMNS):
+        rows[:, index] = columns[name]
+    return rows
+
+
+@contextmanager
+def explained(what: str) -> Iterator[None]:
+    """Turn a lack of memory, a full disk or Ctrl-C while DuckDB works on ``what`` into errors of this library."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.OutOfMemoryException:
+        raise RunError(
+            f"{what} does not fit into the memory limit, nor its overflow onto the disk; give it more memory, "
+            "or look for a clause that joins everything with everything"
+        ) from None
+    except duckdb.IOException as error:
+        raise RunError(f"{what} could not be spilled to disk: {str(error).splitlines()[0]}") from None
+    except RuntimeError as error:
+        if str(error) == "Query interrupted":  # how DuckDB passes on Ctrl-C
+            raise KeyboardInterrupt from None
+        raise
+
+
+def memory_bytes(text: str) -> int:
+    """Read an amount of memory, such as ``500MB`` or ``2GiB``."""
+    found = _MEMORY.fullmatch(text)
+    amount = 0
+    if found:
+        number, unit, binary = found.groups()
+        amount = int(float(number) * (1024 if binary else 1000) ** ("KMGT".index(unit.upper()) + 1))
+    if not amount:
+        raise InputError(f"'{text}' is no amount of memory; expected a number with its unit, such as 500MB or 2GB")
+    return amount

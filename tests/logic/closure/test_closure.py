@@ -1,0 +1,201 @@
+"""The closure holds what follows and nothing else, with the round in which it follows first."""
+
+import random
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from programs import facts, first_rounds, graph_of, horn_clauses, programs, rounds_of
+
+from clausal.errors import InputError, RunError
+from clausal.graph.facts import no_facts
+from clausal.logic import horn_parts, parse_clauses
+from clausal.logic.closure import close
+from clausal.logic.syntax import Variable
+
+CHAIN = graph_of({(0, 0, 1), (1, 0, 2), (2, 0, 3)})
+TRANSITIVE = parse_clauses("p(X, Y), p(Y, Z) => p(X, Z)")
+
+
+@settings(max_examples=80, deadline=None)
+@given(facts=facts, clauses=programs)
+def test_closure_is_that_of_trying_every_assignment(facts, clauses):
+    graph = graph_of(facts)
+    assert rounds_of(close(graph, clauses, threads=1)) == first_rounds(graph, clauses)
+
+
+@settings(max_examples=20, deadline=None)
+@given(facts=facts, clauses=programs)
+def test_closure_of_a_closure_adds_nothing(facts, clauses):
+    graph = graph_of(facts)
+    closed = close(graph, clauses, threads=1).facts
+    assert len(close(graph, clauses, facts=closed, threads=1).derived) == 0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_closure_is_that_of_another_engine(seed):
+    """Graphs too large for trying every assignment, against nemo, an engine that shares no code with this one."""
+    nemo = pytest.importorskip("nmo_python", reason="nemo-python is not installed")
+    draw = random.Random(seed)
+    entities, relations = [f"entity{n}" for n in range(60)], [f"r{n}" for n in range(6)]
+    rows = {(draw.randrange(60), draw.randrange(6), draw.randrange(60)) for _ in range(250)}
+    graph = graph_of(rows, entities, relations)
+    clauses = parse_clauses("\n".join(random_rule(draw) for _ in range(7)))
+    lines = [f"{relations[r]}({entities[s]}, {entities[o]}) ." for s, r, o in rows]
+    lines += [f"{atom_text(head)} :- {', '.join(map(atom_text, body))} ." for body, head in map(horn_parts, clauses)]
+    lines += [f"@export {relation} :- csv {{}} ." for relation in relations]
+    engine = nemo.NemoEngine(nemo.load_string("\n".join(lines)))
+    engine.reason()
+    expected = {
+        (str(subject).strip("<>"), relation, str(object).strip("<>"))
+        for relation in relations
+        for subject, object in engine.result(relation)
+    }
+    closure = close(graph, clauses)
+    found = {(entities[s], relations[r], entities[o]) for s, r, o in closure.facts.tolist()}
+    assert len(expected) > len(rows)
+    assert found == expected
+
+
+def random_rule(draw):
+    """Return a chain of one to three atoms, some turned round, some with a constant at the end."""
+    length = draw.choice([1, 1, 2, 2, 3])
+    terms = [f"X{n}" for n in range(length)] + [draw.choice(["Y", "Y", "Y", f"entity{draw.randrange(60)}"])]
+    atoms = []
+    for pair in pairwise(terms):
+        subject, object = pair if draw.random() < 0.7 else pair[::-1]
+        atoms.append(f"r{draw.randrange(6)}({subject}, {object})")
+    return f"{', '.join(atoms)} => r{draw.randrange(6)}({terms[0]}, {terms[-1]})"
+
+
+def atom_text(atom):
+    words = [f"?{term.name}" if isinstance(term, Variable) else term.name for term in atom.terms]
+    return f"{atom.relation}({', '.join(words)})"
+
+
+def test_the_random_rules_hold_constants_and_repeated_variables():
+    """Else the comparisons above would say less than they seem to."""
+    found = set()
+
+    @settings(max_examples=200, deadline=None, database=None)
+    @given(clause=horn_clauses())
+    def collect(clause):
+        body, head = horn_parts(clause)
+        constants = [not isinstance(term, Variable) for atom in body for term in atom.terms]
+        found.add(f"{len(body)} body atoms")
+        if any(constants):
+            found.add("constant in body")
+        if any(atom.subject == atom.object for atom in body):
+            found.add("variable twice in an atom")
+        if body and not all(isinstance(term, Variable) for term in head.terms):
+            found.add("constant in head")
+
+    collect()
+    assert found == {
+        *(f"{count} body atoms" for count in range(5)),
+        "constant in body",
+        "variable twice in an atom",
+        "constant in head",
+    }
+
+
+def test_rounds_are_counted_and_reported():
+    seen = []
+    closure = close(CHAIN, TRANSITIVE, progress=seen.append)
+    assert closure.complete
+    assert tuple(seen) == closure.rounds
+    assert [(round.number, round.new) for round in seen] == [(1, 2), (2, 1)]
+    assert all(round.seconds > 0 for round in seen)
+
+
+def test_given_facts_come_first_and_as_they_were_given():
+    rows = np.array([[2, 0, 3], [0, 0, 1], [1, 0, 2]], dtype=np.int32)
+    closure = close(CHAIN, TRANSITIVE, facts=rows)
+    assert closure.facts[:3].tolist() == rows.tolist()
+    assert closure.derived.tolist() == [[0, 0, 2], [1, 0, 3], [0, 0, 3]]
+
+
+def test_one_round_applies_each_clause_once():
+    closure = close(CHAIN, TRANSITIVE, rounds=1)
+    assert closure.derived.tolist() == [[0, 0, 2], [1, 0, 3]]
+    assert not closure.complete
+
+
+def test_a_limit_stops_with_the_numbers():
+    assert len(close(CHAIN, TRANSITIVE, limit=6).facts) == 6
+    with pytest.raises(RunError, match="6 facts after round 2, more than the limit of 5"):
+        close(CHAIN, TRANSITIVE, limit=5)
+
+
+def test_facts_of_relations_without_clauses_are_kept():
+    graph = graph_of({(0, 0, 1), (3, 2, 3)})
+    closure = close(graph, parse_clauses("p(X, Y) => q(Y, X)"))
+    assert closure.facts.tolist() == [[0, 0, 1], [3, 2, 3], [1, 1, 0]]
+
+
+def test_nothing_follows_from_nothing():
+    closure = close(CHAIN, [], facts=no_facts())
+    assert closure.facts.shape == (0, 3)
+    assert closure.complete
+    assert rounds_of(close(CHAIN, [])) == {(0, 0, 1): 0, (1, 0, 2): 0, (2, 0, 3): 0}
+
+
+def test_facts_follow_from_a_clause_without_body_even_in_an_empty_graph():
+    closure = close(CHAIN, parse_clauses("p(anna, bob)\np(X, Y) => q(Y, X)"), facts=no_facts())
+    assert rounds_of(closure) == {(0, 0, 1): 1, (1, 1, 0): 2}
+
+
+def test_clauses_that_derive_nothing_are_reported():
+    clauses = parse_clauses("p(X, Y) | q(X, Y)\np(X, Y), q(X, Y) => false\np(X, anna)\np(X, Y) => q(X, Y)")
+    closure = close(CHAIN, clauses)
+    assert [clause for clause, _ in closure.left_out] == clauses[:3]
+    for (_, reason), word in zip(closure.left_out, ("Horn", "false", "body"), strict=True):
+        assert word in reason
+    assert len(closure.derived) == 3
+
+
+def test_the_result_does_not_depend_on_threads_or_on_spilling():
+    draw = np.random.default_rng(0)
+    rows = draw.integers(400, size=(6000, 3), dtype=np.int32)
+    rows[:, 1] %= 2
+    graph = graph_of({tuple(row) for row in rows.tolist()}, [f"e{n}" for n in range(400)], ["p", "q"])
+    clauses = parse_clauses("p(X, Y), q(Y, Z) => p(X, Z)")
+    plain, other = close(graph, clauses, rounds=3, threads=1), close(graph, clauses, rounds=3, threads=2, memory="64MB")
+    assert len(plain.derived) > 10_000
+    assert np.array_equal(plain.facts, other.facts)
+    assert np.array_equal(plain.round_of, other.round_of)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"rounds": 0}, "rounds must be at least 1, not 0"),
+        ({"limit": -1}, "limit must be at least 1, not -1"),
+        ({"threads": 0}, "threads must be at least 1, not 0"),
+        ({"memory": "much"}, "'much' is no amount of memory"),
+        ({"engine": "abacus"}, "unknown engine 'abacus'; expected duckdb or spark"),
+        ({"master": "local[2]"}, "a master is for the Spark engine"),
+    ],
+)
+def test_options_that_cannot_be_meant_are_refused(options, message):
+    with pytest.raises(InputError) as error:
+        close(CHAIN, TRANSITIVE, **options)
+    assert message in str(error.value)
+
+
+def test_clauses_that_do_not_fit_the_graph_are_refused():
+    with pytest.raises(InputError, match="unknown relation 'pp'"):
+        close(CHAIN, parse_clauses("pp(X, Y) => p(X, Y)"))
+    with pytest.raises(InputError, match="the head's variable 'Z' is not in the body"):
+        close(CHAIN, parse_clauses("p(X, Y) => p(X, Z)"))
+
+
+def test_a_join_beyond_the_memory_limit_is_one_message(monkeypatch, tmp_path):
+    # The folder to spill to cannot be made, as on a full disk.
+    (tmp_path / "file").touch()
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path / "file"))
+    entities = [f"e{n}" for n in range(3000)]
+    graph = graph_of({(n, 0, n) for n in range(3000)}, entities)
+    with pytest.raises(RunError, match=r"memory|disk"):
+        close(graph, parse_clauses("p(X, X), p(Y, Y) => p(X, Y)"), memory="20MB")
