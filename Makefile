@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test check docs clean
+.PHONY: demo test check docs bench clean
 
 demo: $(VENV)/installed  ## train on an embedded graph without and with clauses
 	$(BIN)/clausal demo
@@ -18,6 +18,9 @@ check: $(VENV)/tested
 
 docs: $(VENV)/installed  ## write the pages that are generated from code
 	$(BIN)/python -m clausal.reference docs/reference/settings.md
+
+bench: $(VENV)/installed  ## print each figure next to its target, on fb122, fb15k-237 and graphs that are made up
+	for benchmark in benchmarks/*.py; do $(BIN)/python $$benchmark || exit 1; done
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache

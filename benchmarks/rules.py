@@ -19,9 +19,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from clausal.graph import load_graph
-from clausal.logic import read_rules
-from clausal.logic.measures import measure_clauses
-from clausal.logic.mining import mine
+from clausal.logic import measure_clauses, mine, read_rules
 
 
 def read(count: int) -> None:
@@ -30,7 +28,8 @@ def read(count: int) -> None:
         path = Path(folder) / "rules"
         with path.open("w", encoding="utf-8") as file:
             file.writelines(_lines(count))
-        _print(f"read {count:,} AnyBURL rules, {path.stat().st_size / 1e6:.0f} MB", lambda: len(read_rules(path)))
+        target = f" (target {count * 3e-5:.0f} s)"
+        _print(f"read {count:,} AnyBURL rules, {path.stat().st_size / 1e6:.0f} MB{target}", lambda: read_rules(path))
 
 
 def count(name: str, most: int) -> None:
@@ -84,3 +83,5 @@ if __name__ == "__main__":
         process = multiprocessing.get_context("spawn").Process(target=target, args=given)
         process.start()
         process.join()
+        if process.exitcode:
+            raise SystemExit(process.exitcode)

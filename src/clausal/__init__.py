@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from clausal.graph import Graph, load_graph
     from clausal.logic import Clause, parse_clause, parse_clauses, read_clauses
     from clausal.model import check_encoder, check_scorer
-    from clausal.run import Answer, Run, load, resume, train
+    from clausal.run import Answer, Explanation, Run, load, resume, train
 
 _HOMES = {
     "clausal.config": ("Settings",),
@@ -27,7 +27,7 @@ _HOMES = {
     "clausal.graph": ("Graph", "load_graph"),
     "clausal.logic": ("Clause", "parse_clause", "parse_clauses", "read_clauses"),
     "clausal.model": ("check_encoder", "check_scorer"),
-    "clausal.run": ("Answer", "Run", "load", "resume", "train"),
+    "clausal.run": ("Answer", "Explanation", "Run", "load", "resume", "train"),
 }
 _MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -35,6 +35,7 @@ __all__ = [
     "Answer",
     "ClausalError",
     "Clause",
+    "Explanation",
     "Graph",
     "InputError",
     "Run",

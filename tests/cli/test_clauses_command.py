@@ -138,3 +138,27 @@ def test_mined_rules_of_another_program_train(graph_folder, tmp_path):
     result = clausal(*options, "--out", tmp_path / "run")
     assert result.code == 0, result.stderr
     assert "<0.9>" in (tmp_path / "run" / "clauses.txt").read_text()
+
+
+def test_clauses_that_say_nothing_are_reported_and_noted_in_training(graph_folder, tmp_path):
+    rules = tmp_path / "rules.txt"
+    rules.write_text("manages(X, Y) => works_with(X, Y)\nmanages(X, Y), outranks(Y, Z) => manages(X, Y)\n")
+    assert clausal("clauses", rules, "--format", "json").json["tautologies"] == [
+        "line 2: manages(X, Y), outranks(Y, Z) => manages(X, Y)"
+    ]
+    assert "saying nothing" in clausal("clauses", rules).stdout
+    options = train_options(graph_folder)
+    options[options.index("--clauses") + 1] = rules
+    said = clausal(*options, "--out", tmp_path / "run", "--valid", "0.2").stderr
+    assert "note: 'manages(X, Y), outranks(Y, Z) => manages(X, Y)' says nothing" in said
+    assert "'manages(X, Y) => works_with(X, Y)' says nothing" not in said
+    assert f"note: --valid did nothing: {graph_folder.name} comes with its own splits" in said
+
+
+def test_training_says_what_it_read(graph_folder, tmp_path):
+    rules = tmp_path / "mined"
+    rules.write_text("20\t18\t0.9\tworks_with(X,Y) <= manages(Y,X)\n20\t5\t0.25\tworks_with(X,Y) <= manages(X,Y)\n")
+    options = train_options(graph_folder)
+    options[options.index("--clauses") + 1] = rules
+    said = clausal(*options, "--out", tmp_path / "run").stderr
+    assert "mined: 2 clauses, read as anyburl, with weights from 0.25 to 0.9" in said

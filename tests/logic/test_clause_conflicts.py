@@ -6,9 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clausal.logic import Atom, Clause, Implies, Variable, parse_clauses
-from clausal.logic.conflicts import find_conflicts
-from clausal.logic.cycles import find_cycles
-from clausal.logic.duplicates import find_duplicates
+from clausal.logic.review import find_conflicts, find_cycles, find_duplicates
 
 X, Y = Variable("X"), Variable("Y")
 

@@ -141,7 +141,7 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     cut.write_bytes(gzip.compress(b"p(X, Y)\n" * 100)[:-12])
     expected = {
         missing: f"{missing}: cannot read the clauses: No such file or directory",
-        folder: f"{folder}: cannot read the clauses: Is a directory",
+        folder: f"{folder}: a folder; expected a file of clauses",
         empty: f"{empty}: no clauses in this file; write one per line, as in p(X, Y) => q(X, Y)",
         latin: f"{latin}:2: not UTF-8 text (byte 0xe9); save it as UTF-8",
         broken: f"{broken}: not a whole gzip file; compress it again or drop the .gz ending",

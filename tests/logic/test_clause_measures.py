@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from clausal.graph import Graph, Names
 from clausal.logic import Atom, Clause, Constant, Falsum, Variable, parse_clause, parse_clauses
-from clausal.logic.formats.building import implication
 from clausal.logic.measures import Measures, measure_clauses
+from clausal.logic.shape import implication
 
 ENTITIES, RELATIONS = list("abcd"), ["p", "q", "r"]
 

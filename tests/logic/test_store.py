@@ -72,3 +72,13 @@ def test_amounts_of_memory(text, amount):
 def test_what_is_no_amount_of_memory_is_refused(text):
     with pytest.raises(InputError, match="no amount of memory; expected"):
         open_store(text)
+
+
+def test_a_small_limit_takes_fewer_threads_unless_they_are_asked_for():
+    def threads(*options):
+        with open_store(*options) as store:
+            return store.execute("SELECT current_setting('threads')").fetchone()[0]
+
+    assert threads("100MB") == 1
+    assert threads("100MB", 2) == 2
+    assert threads("1TB") == os.cpu_count()

@@ -15,6 +15,7 @@ from clausal.cli.group import Command, Group
 from clausal.cli.mine import mine
 from clausal.cli.partition import partition
 from clausal.cli.predict import predict
+from clausal.cli.prove import prove
 from clausal.cli.train import train
 
 app = typer.Typer(
@@ -43,5 +44,5 @@ def common(
     """Neural link prediction that obeys your clauses."""
 
 
-for command in (demo, train, evaluate, predict, clauses, closure, partition, mine):
+for command in (demo, train, evaluate, predict, clauses, closure, prove, partition, mine):
     app.command(cls=Command)(command)

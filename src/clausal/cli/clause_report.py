@@ -1,4 +1,4 @@
-"""The report of ``clausal clauses``: shapes, measures, unknown names, duplicates, conflicts and cycles."""
+"""The report of ``clausal clauses``: shapes, measures, unknown names, and what the clauses say about each other."""
 
 from __future__ import annotations
 
@@ -8,16 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from clausal.cli.output import Format, make_table, print_results, printable, stdout
 from clausal.logic.check import describe_problem, find_problems
-from clausal.logic.conflicts import find_conflicts
-from clausal.logic.cycles import find_cycles
-from clausal.logic.duplicates import find_duplicates
 from clausal.logic.place import place
+from clausal.logic.review import find_conflicts, find_cycles, find_duplicates, find_tautologies
 from clausal.logic.shape import shape_of
 
 if TYPE_CHECKING:
     from clausal.graph import Graph
-    from clausal.logic import Clause
-    from clausal.logic.measures import Measures
+    from clausal.logic import Clause, Measures
 
 _SHOWN = 20  # rows of each part of the table; JSON and CSV have them all
 
@@ -33,6 +30,7 @@ def review(
         "clauses": len(clauses),
         "shapes": _shapes(shapes, graph, measured),
         "unknown": None if graph is None else _unknown(clauses, graph),
+        "tautologies": [_named(clause) for clause in find_tautologies(clauses)],
         "duplicates": [_duplicate(group) for group in find_duplicates(clauses)],
         "conflicts": [
             {"constraint": _named(conflict.constraint), "clauses": [_named(clause) for clause in conflict.clauses]}
@@ -52,7 +50,11 @@ def print_report(format: Format, report: dict[str, Any]) -> None:
         print_results(format, report["rules"], report)
         return
     console = stdout()
-    console.print(make_table(report["shapes"][:_SHOWN], f"{report['clauses']:,} clauses by shape"))
+    console.print(
+        make_table(
+            report["shapes"][:_SHOWN], f"{report['clauses']:,} clause{'' if report['clauses'] == 1 else 's'} by shape"
+        )
+    )
     if report["unknown"] is not None:
         wanted = ("clause", "graph_support", "body", "graph_confidence", "pca_confidence", "holds")
         rows = [
@@ -62,6 +64,7 @@ def print_report(format: Format, report: dict[str, Any]) -> None:
         console.print(make_table(rows, "in the train facts"))
         _print_more(console, report["rules"])
         _print_list(console, "unknown names", [problem["message"] for problem in report["unknown"]])
+    _print_list(console, "saying nothing: they hold whatever the facts are", report["tautologies"])
     _print_list(
         console,
         "given more than once",

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from clausal.cli.inputs import locate_clauses, read_clauses, read_graph
-from clausal.cli.output import Format, FormatOption, say, stderr
-from clausal.errors import InputError
+from clausal.cli.options import ColumnsOption
+from clausal.cli.output import Format, FormatOption, say
+from clausal.cli.progress import counting_progress
 
 if TYPE_CHECKING:
-    from clausal.logic import Clause
-    from clausal.logic.measures import Measures
+    from clausal.logic import Clause, Measures
 
 
 def clauses(
@@ -37,25 +37,25 @@ def clauses(
         str | None, typer.Option("--to", metavar="FORMAT", help="Convert to clausal, kale, prolog or anyburl.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="New file for the converted clauses; stdout by default.")] = None,
-    columns: Annotated[str, typer.Option(help="Order of subject, relation and object in the graph's lines.")] = "sro",
+    columns: ColumnsOption = "sro",
     format: FormatOption = Format.table,
 ) -> None:
     """Show what a file of rules says and what of it holds in a graph, or convert it."""
-    if out is not None and out.exists():
-        raise InputError(f"{out}: exists already; choose another --out")
     from clausal.cli.clause_report import print_report, review
     from clausal.logic.formats import detect_format
+    from clausal.logic.lines import check_new_file
 
+    if out is not None:
+        check_new_file(out)
     name = from_ or detect_format(locate_clauses(file))
     given = read_clauses(file, name, None if graph is None else Path(graph))
-    say(f"{file}: {len(given):,} clause{'' if len(given) == 1 else 's'}, read as {name}")
-    loaded = None if graph is None else read_graph(graph, columns=columns, valid=0.0, test=0.0, seed=0)
+    loaded = None if graph is None else read_graph(graph, columns=columns, whole=True)
     measured: Sequence[Measures | None] = [None] * len(given)
     if loaded is not None:
-        from clausal.logic.measures import measure_clauses
+        from clausal.logic import measure_clauses
 
-        with _counting_progress() as progress:
-            measured = measure_clauses(given, loaded, progress=progress)
+        with counting_progress() as progress:
+            measured = measure_clauses(given, loaded, progress=partial(progress, "counting"))
     if to is not None or out is not None:
         _convert(_with_measures(given, measured), to or "clausal", out)
         if out is None:
@@ -84,13 +84,3 @@ def _with_measures(clauses: Sequence[Clause], measured: Sequence[Measures | None
         else clause
         for clause, measures in zip(clauses, measured, strict=True)
     ]
-
-
-@contextmanager
-def _counting_progress() -> Iterator[Callable[[int, int], None]]:
-    from rich.progress import Progress
-
-    console = stderr()
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("counting", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -16,17 +16,6 @@ if TYPE_CHECKING:
 
 _SHOWN = 10
 
-GraphArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="GRAPH",
-        help="A folder with train, valid and test; one file of facts; or fb122, wn18, fb15k-237, wn18rr.",
-    ),
-]
-ClausesOption = Annotated[
-    str,
-    typer.Option(help="File of clauses, or a data set's name for those that come with it (fb122-simple)."),
-]
 MemoryOption = Annotated[
     str | None,
     typer.Option(metavar="SIZE", help="Memory limit, such as 2GB; DuckDB goes on on disk beyond it."),
@@ -34,7 +23,6 @@ MemoryOption = Annotated[
 MasterOption = Annotated[
     str | None, typer.Option(metavar="URL", help="Master of the Spark engine; local[*] by default.")
 ]
-ColumnsOption = Annotated[str, typer.Option(help="Order of subject, relation and object in a line.")]
 
 
 class EngineChoice(StrEnum):
@@ -45,6 +33,23 @@ class EngineChoice(StrEnum):
 
 
 EngineOption = Annotated[EngineChoice, typer.Option(help="What runs it: DuckDB here, or Spark (clausal[spark]).")]
+
+
+class Split(StrEnum):
+    """Which facts are closed."""
+
+    train = "train"
+    valid = "valid"
+    test = "test"
+    all = "all"
+
+
+SplitOption = Annotated[Split, typer.Option(help="Which facts to close.")]
+
+
+def facts_of(graph: Graph, split: Split) -> Facts:
+    """Return the facts of a split, or of all."""
+    return graph.known if split is Split.all else graph.splits[split.value]
 
 
 def close_with_progress(
@@ -59,7 +64,7 @@ def close_with_progress(
     master: str | None,
 ) -> Closure:
     """Close facts, with a line on stderr for each round and for each clause that derives nothing."""
-    from clausal.logic.closure import close
+    from clausal.logic import close
 
     total = len(facts)
 
@@ -84,11 +89,13 @@ def close_with_progress(
 
 
 def _say_left_out(closure: Closure) -> None:
+    from clausal.logic.place import place
+
     count = len(closure.left_out)
     if count:
         say(f"note: no facts are derived from {count:,} clause{'s' if count > 1 else ''}:")
     for clause, reason in closure.left_out[:_SHOWN]:
-        place = f"{clause.source}:{clause.line}: " if clause.source is not None else ""
-        say(f"  {place}{clause}: {reason}")
+        where = place(clause.source, clause.line, None)
+        say(f"  {where}{': ' if where else ''}{clause}: {reason}")
     if count > _SHOWN:
         say(f"  and {count - _SHOWN:,} more")

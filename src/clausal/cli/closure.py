@@ -2,36 +2,27 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from clausal.cli.closing import (
-    ClausesOption,
-    ColumnsOption,
     EngineChoice,
     EngineOption,
-    GraphArgument,
     MasterOption,
     MemoryOption,
+    Split,
+    SplitOption,
     close_with_progress,
+    facts_of,
 )
 from clausal.cli.inputs import read_clauses, read_graph
+from clausal.cli.options import ClausesOption, ColumnsOption, GraphArgument
 from clausal.cli.output import Format, FormatOption, print_results, say
 
 if TYPE_CHECKING:
     from clausal.logic.closure import Closure
-
-
-class Split(StrEnum):
-    """Which facts are closed."""
-
-    train = "train"
-    valid = "valid"
-    test = "test"
-    all = "all"
 
 
 def closure(
@@ -41,7 +32,7 @@ def closure(
         Path | None, typer.Option(help="File for the facts: .tsv, .txt or .parquet, also with .gz behind it.")
     ] = None,
     new: Annotated[bool, typer.Option("--new", help="Write only facts that the split does not have.")] = False,
-    split: Annotated[Split, typer.Option(help="Which facts to close.")] = Split.train,
+    split: SplitOption = Split.train,
     rounds: Annotated[int | None, typer.Option(help="Stop after so many rounds; 1 applies each clause once.")] = None,
     limit: Annotated[int | None, typer.Option(help="Fail beyond so many facts.")] = None,
     engine: EngineOption = EngineChoice.duckdb,
@@ -56,8 +47,8 @@ def closure(
     if out is not None:
         check_target(out)
     rules = read_clauses(clauses)
-    loaded = read_graph(graph, columns=columns, valid=0, test=0, seed=0)
-    facts = loaded.known if split is Split.all else loaded.splits[split.value]
+    loaded = read_graph(graph, columns=columns, whole=True)
+    facts = facts_of(loaded, split)
     result = close_with_progress(
         loaded, rules, facts, engine=engine, rounds=rounds, limit=limit, memory=memory, master=master
     )

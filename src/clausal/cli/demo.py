@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clausal.cli.output import Format, FormatOption, print_results, say, stdout
+from clausal.cli.output import Format, FormatOption, print_results, print_text, say
 from clausal.cli.progress import training_progress
 
 if TYPE_CHECKING:
-    from clausal.experiments.demo import Comparison
+    from clausal.experiments.demo import Comparison, Rescued
 
 _PARTS = {"test": "all test facts", "test-II": "deducible by the clauses", "test-I": "not deducible"}
 
@@ -35,19 +35,13 @@ def demo(
 
     comparison = compare(graph, clauses, watch, say, out)
     gains = _gains(comparison)
-    rescued = [row._asdict() for row in comparison.rescued()]
-    payload = {"gains": gains, "rescued": rescued}
+    rescued = comparison.rescued()
+    payload = {"gains": gains, "rescued": [_rescued_json(row) for row in rescued]}
     print_results(format, gains, payload, title="ComplEx, filtered ranking of test facts")
     if format is Format.table:
-        console = stdout()
-        console.print("\nTest facts that only the clauses put first:")
+        print_text("\nTest facts that only the clauses put first:")
         for row in rescued:
-            console.print(
-                f"  {row['fact']}: rank {row['rank_without']:g} → {row['rank_with']:g}\n"
-                f"    by {row['clause']}\n    as {row['because']}",
-                markup=False,
-                soft_wrap=True,
-            )
+            print_text(_rescued_text(row))
     say(f"\ndone in {time.perf_counter() - started:.0f} s. {_next_steps(out)}")
 
 
@@ -74,8 +68,26 @@ def _gains(comparison: Comparison) -> list[dict[str, Any]]:
     return rows
 
 
+def _rescued_text(row: Rescued) -> str:
+    """Return the ranks of a test fact, and below it the clauses and the train facts of its proof."""
+    lines = [f"  {row.proof.fact}: rank {row.rank_without:g} → {row.rank_with:g}"]
+    lines += [f"    by {clause}" for clause in row.proof.clauses()]
+    return "\n".join([*lines, f"    as {', '.join(map(str, row.proof.facts()))}"])
+
+
+def _rescued_json(row: Rescued) -> dict[str, Any]:
+    from clausal.logic.proofs import proof_to_json
+
+    return {
+        "fact": str(row.proof.fact),
+        "rank_without": row.rank_without,
+        "rank_with": row.rank_with,
+        "proof": proof_to_json(row.proof),
+    }
+
+
 def _next_steps(out: Path | None) -> str:
-    ask = f"\n  clausal predict {out} 'borders(Spain, ?)'" if out else ""
+    ask = f"\n  clausal predict {out} 'borders(Spain, ?)' --explain" if out else ""
     return (
         f"Next:{ask}\n"
         "  clausal train FACTS.tsv --clauses CLAUSES.txt --out RUN\n"

@@ -14,33 +14,51 @@ if TYPE_CHECKING:
     from clausal.logic import Clause
 
 
-def read_graph(source: str, *, columns: str, valid: float, test: float, seed: int) -> Graph:
-    """Load a graph and say what was found."""
+def read_graph(
+    source: str,
+    *,
+    columns: str,
+    valid: float | None = None,
+    test: float | None = None,
+    seed: int = 0,
+    whole: bool = False,
+) -> Graph:
+    """Load a graph and say what was found; one file is split by these shares, or the usual ones, or kept ``whole``."""
     from clausal.graph import load_graph
 
+    given = {name: share for name, share in (("valid", valid), ("test", test)) if share is not None}
+    shares = {"valid": 0.0, "test": 0.0} if whole else given
     with download_progress() as progress:
-        graph = load_graph(source, columns=columns, valid=valid, test=test, seed=seed, progress=progress)
+        graph = load_graph(source, columns=columns, seed=seed, progress=progress, **shares)
     say(graph.summary())
     for note in graph.notes:
         say(f"note: {note}")
+    if given and not Path(source).is_file():
+        options = " and ".join(f"--{name}" for name in given)
+        say(f"note: {options} did nothing: {graph.name} comes with its own splits")
     return graph
 
 
 def read_clauses(source: str | None, format: str | None = None, folder: Path | None = None) -> list[Clause]:
-    """Read a file of clauses or rules; ``fb122`` and ``fb122-simple`` name the clauses that come with a data set.
+    """Read a file of clauses or rules and say what was found, and as which format it was read.
 
-    ``folder`` may hold the dictionary of relations for a format that writes ids and has none beside its file.
+    ``fb122`` and ``fb122-simple`` name the clauses that come with a data set. ``folder`` may hold the dictionary of
+    relations for a format that writes ids and has none beside its file.
     """
     from clausal.logic import read_rules
+    from clausal.logic.formats import detect_format
     from clausal.logic.formats.rnnlogic import read_dictionary
 
     if source is None:
         return []
     path = locate_clauses(source)
+    format = format or detect_format(path)
     names = None
     if folder is not None and folder.is_dir() and path.parent.is_dir():
         names = read_dictionary(path.parent) or read_dictionary(folder)
-    return read_rules(path, format, names=names, tell=lambda sentence: say(f"note: {sentence}"))
+    clauses = read_rules(path, format, names=names, tell=lambda sentence: say(f"note: {sentence}"))
+    say(f"{source}: {len(clauses):,} clause{'' if len(clauses) == 1 else 's'}, read as {format}{_weights(clauses)}")
+    return clauses
 
 
 def locate_clauses(source: str) -> Path:
@@ -55,3 +73,11 @@ def locate_clauses(source: str) -> Path:
             raise InputError(f"the data set {name} comes without clauses; give a file of clauses")
         return path
     return Path(source)
+
+
+def _weights(clauses: list[Clause]) -> str:
+    """Say which weights there are, where some are not 1: a confidence that was read is one."""
+    least, most = min(clause.weight for clause in clauses), max(clause.weight for clause in clauses)
+    if least == most:
+        return "" if least == 1 else f", with weight {least:.3g}"
+    return f", with weights from {least:.3g} to {most:.3g}"

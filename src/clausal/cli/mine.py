@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.progress import Progress
 
 from clausal.cli.inputs import read_graph
-from clausal.cli.output import Format, FormatOption, print_results, say, stderr
+from clausal.cli.options import ColumnsOption, GraphArgument, TestOption, ValidOption
+from clausal.cli.output import Format, FormatOption, print_results, say
+from clausal.cli.progress import counting_progress
 from clausal.errors import InputError
 
 if TYPE_CHECKING:
@@ -39,13 +38,7 @@ class Weight(StrEnum):
 
 
 def mine(
-    graph: Annotated[
-        str,
-        typer.Argument(
-            metavar="GRAPH",
-            help="A folder with train, valid and test; one file of facts; or fb122, wn18, fb15k-237, wn18rr.",
-        ),
-    ],
+    graph: GraphArgument,
     out: Annotated[Path | None, typer.Option(help="New file for the rules, as clauses with weights.")] = None,
     min_support: Annotated[int, typer.Option(help="Facts that a rule predicts, at least.")] = 10,
     min_head_coverage: Annotated[float, typer.Option(help="Share of its relation's facts, at least.")] = 0.01,
@@ -58,22 +51,23 @@ def mine(
     weight: Annotated[
         Weight, typer.Option(help="Which confidence orders the rules and is written as their weight.")
     ] = Weight.standard,
-    columns: Annotated[str, typer.Option(help="Order of subject, relation and object in a line.")] = "sro",
-    valid: Annotated[float, typer.Option(help="Share of valid facts when GRAPH is one file.")] = 0.1,
-    test: Annotated[float, typer.Option(help="Share of test facts when GRAPH is one file.")] = 0.1,
+    columns: ColumnsOption = "sro",
+    valid: ValidOption = None,
+    test: TestOption = None,
     format: FormatOption = Format.table,
 ) -> None:
     """Find rules in the train facts of a graph."""
-    from clausal.logic.mining import check_new_file, write_mined
+    from clausal.logic.lines import check_new_file
     from clausal.logic.mining import mine as find
+    from clausal.logic.mining import write_mined
 
     if out is not None:
         check_new_file(out)
     if max_rules is not None and max_rules < 1:
         raise InputError(f"--max-rules is a number of at least 1, not {max_rules}")
-    facts = read_graph(graph, columns=columns, valid=valid, test=test, seed=0)  # train's own seed, so its own split
+    facts = read_graph(graph, columns=columns, valid=valid, test=test)  # split as train splits it
     started = time.perf_counter()
-    with _progress() as progress:
+    with counting_progress() as progress:
         rules = find(
             facts,
             min_support=min_support,
@@ -125,18 +119,3 @@ def _count(rules: list[MinedRule]) -> str:
 
 def _next_step(graph: str, out: Path) -> str:
     return f"clausal train {quote(graph)} --clauses {quote(str(out))}"
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[str, int, int], None]]:
-    """Show a bar for each of the two things that are counted."""
-    console = stderr()
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-        tasks: dict[str, Any] = {}
-
-        def progress(stage: str, done: int, total: int) -> None:
-            if stage not in tasks:
-                tasks[stage] = bar.add_task(f"counting {stage}", total=total)
-            bar.update(tasks[stage], completed=done)
-
-        yield progress

@@ -67,6 +67,11 @@ def print_results(
         stdout().print(make_table(rows, title))
 
 
+def print_text(text: str) -> None:
+    """Print lines as they are, however long: a terminal wraps them, and a file keeps them whole."""
+    stdout().print(Text(printable(text)), soft_wrap=True)
+
+
 def make_table(rows: Sequence[Row], title: str | None = None) -> Table:
     """Lay out rows as a table, numbers to the right."""
     table = Table(

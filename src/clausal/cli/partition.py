@@ -7,17 +7,9 @@ from typing import Annotated
 
 import typer
 
-from clausal.cli.closing import (
-    ClausesOption,
-    ColumnsOption,
-    EngineChoice,
-    EngineOption,
-    GraphArgument,
-    MasterOption,
-    MemoryOption,
-    close_with_progress,
-)
+from clausal.cli.closing import EngineChoice, EngineOption, MasterOption, MemoryOption, close_with_progress
 from clausal.cli.inputs import read_clauses, read_graph
+from clausal.cli.options import ClausesOption, ColumnsOption, GraphArgument
 from clausal.cli.output import Format, FormatOption, print_results, say
 from clausal.errors import InputError
 
@@ -38,10 +30,10 @@ def partition(
     if out.exists():
         raise InputError(f"{out}: exists already; choose a new folder")
     rules = read_clauses(clauses)
-    loaded = read_graph(graph, columns=columns, valid=0, test=0, seed=0)
+    loaded = read_graph(graph, columns=columns, whole=True)
     if not len(loaded.test):
         raise InputError(f"{graph}: no test facts to partition; expected a folder with train and test")
-    from clausal.logic.closure import partition as part
+    from clausal.logic import partition as part
 
     closure = close_with_progress(loaded, rules, loaded.train, engine=engine, memory=memory, master=master)
     parted = part(loaded, closure)

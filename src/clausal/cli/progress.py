@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
@@ -61,10 +62,23 @@ def training_progress(
 @contextmanager
 def ranking_progress() -> Iterator[Callable[[int, int], None]]:
     """Show how many facts have been ranked."""
+    with counting_progress() as progress:
+        yield partial(progress, "ranking")
+
+
+@contextmanager
+def counting_progress() -> Iterator[Callable[[str, int, int], None]]:
+    """Show a bar for each thing that is counted; yields what is called with its name, what is done, and the total."""
     console = stderr()
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("ranking", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+        tasks: dict[str, Any] = {}
+
+        def progress(what: str, done: int, total: int) -> None:
+            if what not in tasks:
+                tasks[what] = bar.add_task(what, total=total)
+            bar.update(tasks[what], completed=done, total=total)
+
+        yield progress
 
 
 @contextmanager

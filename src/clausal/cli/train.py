@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clausal.cli.inputs import read_clauses, read_graph
+from clausal.cli.options import GRAPH, ColumnsOption, TestOption, ValidOption
 from clausal.cli.output import Format, FormatOption, print_results, say
 from clausal.cli.progress import training_progress
 from clausal.errors import InputError
@@ -21,16 +22,13 @@ if TYPE_CHECKING:
 
 
 def train(
-    graph: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="GRAPH",
-            help="A folder with train, valid and test; one file of facts; or fb122, wn18, fb15k-237, wn18rr.",
-        ),
-    ] = None,
+    graph: Annotated[str | None, GRAPH] = None,
     clauses: Annotated[
         str | None,
-        typer.Option(help="File of clauses to obey, or a data set's name for those that come with it (fb122-simple)."),
+        typer.Option(
+            help="File of clauses to obey, or of rules in any known format; or a data set's name for those that come "
+            "with it (fb122-simple)."
+        ),
     ] = None,
     config: Annotated[Path | None, typer.Option(help="Settings in TOML.")] = None,
     set: Annotated[
@@ -39,9 +37,9 @@ def train(
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Run directory to write; runs/GRAPH-SCORER-N by default.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with an unfinished run in --out.")] = False,
-    columns: Annotated[str, typer.Option(help="Order of subject, relation and object in a line.")] = "sro",
-    valid: Annotated[float, typer.Option(help="Share of valid facts when GRAPH is one file.")] = 0.1,
-    test: Annotated[float, typer.Option(help="Share of test facts when GRAPH is one file.")] = 0.1,
+    columns: ColumnsOption = "sro",
+    valid: ValidOption = None,
+    test: TestOption = None,
     format: FormatOption = Format.table,
 ) -> None:
     """Train a link predictor on facts so that it obeys clauses."""
@@ -68,8 +66,8 @@ def _train(
     assignments: list[str],
     out: Path | None,
     columns: str,
-    valid: float,
-    test: float,
+    valid: float | None,
+    test: float | None,
 ) -> Run:
     from clausal.config import Settings
 
@@ -117,6 +115,10 @@ def _say_plan(clauses: list[Clause], settings: Settings) -> None:
     say(f"{model.scorer}, dim {model.dim}, domain {model.domain}, seed {settings.train.seed}")
     if not clauses:
         return
+    from clausal.logic.review import find_tautologies
+
+    for clause in find_tautologies(clauses):
+        say(f"note: '{clause}' says nothing: it holds whatever the facts are")
     if about.adversary == "none":
         say(f"{len(clauses):,} clauses are checked but not used: clauses.adversary is none")
     else:

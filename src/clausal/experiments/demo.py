@@ -14,9 +14,11 @@ import numpy as np
 from clausal.config import Settings
 from clausal.errors import InputError
 from clausal.evaluation import Evaluation
-from clausal.experiments.reasons import Reasons
 from clausal.graph import Graph, load_graph
+from clausal.graph.query import name_fact
 from clausal.logic import Clause, read_clauses
+from clausal.logic.closure import close
+from clausal.logic.proofs import Proof, Prover
 from clausal.run import Run, train
 from clausal.run.training import OnEpoch, OnPass
 
@@ -35,13 +37,11 @@ Watch = Callable[[str, int], AbstractContextManager[tuple[OnPass, OnEpoch]]]
 
 
 class Rescued(NamedTuple):
-    """A test fact that ranks first only with clauses, the clause and the train facts that entail it."""
+    """A test fact that ranks first only with clauses, and its proof from train facts."""
 
-    fact: str
     rank_without: float
     rank_with: float
-    clause: str
-    because: str
+    proof: Proof
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,20 +54,20 @@ class Comparison:
     evaluation_with: Evaluation
 
     def rescued(self, most: int = 6) -> list[Rescued]:
-        """Return deducible test facts that rank first only with clauses: of each clause the worst one without."""
+        """Return deducible test facts that rank first only with clauses: by each clause the worst one without."""
         graph = self.without.graph
         facts = graph.parts["test-II"]
         before = self.evaluation_without.part_ranks["test-II"].of("filtered", "object")
         after = self.evaluation_with.part_ranks["test-II"].of("filtered", "object")
-        reasons = Reasons(graph, self.with_clauses.clauses)
+        clauses = self.with_clauses.clauses
+        prover = Prover(graph, clauses, close(graph, clauses))
         candidates = np.flatnonzero((after == 1) & (before > 1))
-        best: dict[str, list[Rescued]] = {}
+        best: dict[tuple[Clause, ...], list[Rescued]] = {}
         for index in candidates[np.argsort(-before[candidates], kind="stable")]:
-            reason = reasons.of(facts[index])
-            if reason is None:
-                continue
-            row = Rescued(reasons.name(facts[index]), float(before[index]), float(after[index]), *reason)
-            best.setdefault(reason.clause, []).append(row)
+            proof = prover.prove(name_fact(graph, facts[index]))
+            if proof is not None:
+                row = Rescued(float(before[index]), float(after[index]), proof)
+                best.setdefault(tuple(proof.clauses()), []).append(row)
         rounds = [row for place in range(most) for rows in best.values() for row in rows[place : place + 1]]
         return rounds[:most]
 

@@ -40,6 +40,20 @@ def read_delimited(path: Path, fields: Sequence[str]) -> Any:
 
 def _parse(path: Path, layout: Layout, fields: Sequence[str]) -> Any:
     import pyarrow as pa
+
+    try:
+        return _read(path, layout, fields)
+    except pa.ArrowInvalid:
+        return _read(path, layout, fields, skip_spaces=True)
+
+
+def _read(path: Path, layout: Layout, fields: Sequence[str], *, skip_spaces: bool = False) -> Any:
+    """Read with pyarrow; ``skip_spaces`` passes over lines of spaces, which are as blank as the empty ones it skips.
+
+    The threads that read hold on to a Python callback for a moment after the reading, and a process that ends within
+    that moment is aborted. So there is none unless it is needed, and then no threads.
+    """
+    import pyarrow as pa
     from pyarrow import csv
 
     quoted = layout.delimiter == COMMA
@@ -47,19 +61,25 @@ def _parse(path: Path, layout: Layout, fields: Sequence[str]) -> Any:
         return csv.read_csv(
             stream,
             read_options=csv.ReadOptions(
-                column_names=list(fields), block_size=_BLOCK_BYTES, skip_rows=1 if layout.header else 0
+                column_names=list(fields),
+                block_size=_BLOCK_BYTES,
+                skip_rows=1 if layout.header else 0,
+                use_threads=not skip_spaces,
             ),
             parse_options=csv.ParseOptions(
                 delimiter=layout.delimiter,
                 quote_char='"' if quoted else False,
                 newlines_in_values=quoted,
-                # A line of nothing but spaces is as blank as an empty one, which pyarrow skips by itself.
-                invalid_row_handler=lambda row: "error" if row.text.strip() else "skip",
+                invalid_row_handler=_skip_spaces if skip_spaces else None,
             ),
             convert_options=csv.ConvertOptions(
                 column_types=dict.fromkeys(fields, pa.string()), strings_can_be_null=False
             ),
         )
+
+
+def _skip_spaces(row: Any) -> str:
+    return "error" if row.text.strip() else "skip"
 
 
 @contextmanager

@@ -1,7 +1,13 @@
-"""Clauses: their syntax tree, their language, and what they share with one another."""
+"""Clauses: their language and other formats, what follows from them, how often they hold, and where to find some."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from clausal.logic.check import check_clauses
 from clausal.logic.formats import FORMATS, print_rules, read_clauses, read_rules, write_rules
+from clausal.logic.measures import Measures, measure_clauses
 from clausal.logic.parser import parse_clause, parse_clauses
 from clausal.logic.printer import print_clause, print_formula
 from clausal.logic.shape import (
@@ -29,17 +35,32 @@ from clausal.logic.syntax import (
     Variable,
 )
 
+if TYPE_CHECKING:
+    from clausal.logic.closure import Closure, close, partition
+    from clausal.logic.mining import MinedRule, mine
+
+_MODULE_OF = {
+    "Closure": "clausal.logic.closure",
+    "MinedRule": "clausal.logic.mining",
+    "close": "clausal.logic.closure",
+    "mine": "clausal.logic.mining",
+    "partition": "clausal.logic.closure",
+}
+
 __all__ = [
     "FORMATS",
     "And",
     "Atom",
     "AtomShape",
     "Clause",
+    "Closure",
     "Constant",
     "Falsum",
     "Formula",
     "Iff",
     "Implies",
+    "Measures",
+    "MinedRule",
     "Not",
     "Or",
     "Shape",
@@ -48,11 +69,15 @@ __all__ = [
     "Term",
     "Variable",
     "check_clauses",
+    "close",
     "horn_parts",
     "is_horn",
+    "measure_clauses",
+    "mine",
     "one_atom_rule",
     "parse_clause",
     "parse_clauses",
+    "partition",
     "print_clause",
     "print_formula",
     "print_rules",
@@ -61,3 +86,10 @@ __all__ = [
     "shape_of",
     "write_rules",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what works on facts on first use: clauses alone need no numpy."""
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module 'clausal.logic' has no attribute {name!r}")
+    return getattr(import_module(_MODULE_OF[name]), name)

@@ -1,16 +1,17 @@
-"""Files of clauses as text and as lines: decompressed and decoded, each line read, every mistake at its place."""
+"""Files of clauses as text and as lines: read line by line, every mistake at its place, and written when whole."""
 
 from __future__ import annotations
 
 import gc
 import gzip
+import os
 import re
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from clausal.errors import InputError
+from clausal.errors import InputError, RunError
 from clausal.logic.place import Misread, place, point_at
 from clausal.logic.syntax import Clause
 
@@ -28,6 +29,8 @@ def read_text(source: str) -> str:
             content = gzip.decompress(content)
     except (gzip.BadGzipFile, EOFError, zlib.error):
         raise InputError(f"{source}: not a whole gzip file; compress it again or drop the .gz ending") from None
+    except IsADirectoryError:
+        raise InputError(f"{source}: a folder; expected a file of clauses") from None
     except OSError as error:
         raise InputError(f"{source}: cannot read the clauses: {error.strerror or error}") from None
     try:
@@ -68,6 +71,27 @@ def read_lines(text: str, source: str | None, read: Callable[[str, int], Clause 
     if problems:
         raise InputError("\n".join(problems[:_SHOWN] + _rest(len(problems))))
     return clauses
+
+
+def write_lines(path: Path, lines: Iterable[str]) -> None:
+    """Write lines to a file, which appears when it is whole; where a line cannot be made, nothing is left behind."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with temporary.open("w", encoding="utf-8", newline="\n") as file:
+            file.writelines(f"{line}\n" for line in lines)
+        temporary.replace(path)
+    except OSError as error:
+        raise RunError(f"{path}: cannot be written: {error.strerror or error}; nothing was left behind") from None
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def check_new_file(path: Path) -> None:
+    """Refuse a file that is there already, as someone may have pruned it by hand, and a folder that is not there."""
+    if path.exists():
+        raise InputError(f"{path}: exists already; choose another file, or remove this one")
+    if not path.parent.is_dir():
+        raise InputError(f"{path}: the folder {path.parent} does not exist")
 
 
 def report(misread: Misread, text: str, source: str | None, line: int | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -105,6 +106,13 @@ def horn_parts(clause: Clause) -> tuple[tuple[Atom, ...], Atom | Falsum] | None:
             return tuple(leaves(body)), head
         case _:
             return None
+
+
+def implication(body: Sequence[Atom], head: Atom | Falsum) -> Formula:
+    """Return body ⇒ head, the other way round from ``horn_parts``; an empty body leaves the head alone."""
+    if not body:
+        return head
+    return Implies(body[0] if len(body) == 1 else And(tuple(body)), head)
 
 
 def is_horn(clause: Clause) -> bool:

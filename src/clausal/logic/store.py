@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -21,13 +22,15 @@ if TYPE_CHECKING:
 
 FACT_COLUMNS = ("subject", "relation", "object")
 
+_MEMORY_PER_THREAD = 200_000_000  # with less, threads fill the memory before they can spill to disk
 _MEMORY = re.compile(r"(\d+(?:\.\d+)?) ?([KMGT])(i?)B", re.IGNORECASE)
 
 
 def open_store(memory: str | None = None, threads: int | None = None) -> DuckDBPyConnection:
     """Open an in-memory database; beyond ``memory``, such as ``"2GB"``, it spills to the temporary directory.
 
-    Without a limit it takes up to 80% of the machine's memory, and every core. Close it, or use it in a ``with``.
+    Without a limit it takes up to 80% of the machine's memory, and every core; with one, no more cores than it has
+    memory for. Close it, or use it in a ``with``.
     """
     import duckdb
 
@@ -40,6 +43,7 @@ def open_store(memory: str | None = None, threads: int | None = None) -> DuckDBP
     connection.execute("SET enable_progress_bar = false")
     if limit is not None:
         connection.execute("SET memory_limit = ?", [f"{limit}B"])
+        threads = threads or min(os.cpu_count() or 1, max(1, limit // _MEMORY_PER_THREAD))
     if threads is not None:
         connection.execute("SET threads = ?", [threads])
     return connection

@@ -19,6 +19,7 @@ from clausal.model.build import build_predictor, build_scorer
 from clausal.model.predictor import LinkPredictor
 from clausal.model.scorers.base import Scorer
 from clausal.run.directory import MODEL, RunDirectory
+from clausal.run.explanation import Explanation, explain
 from clausal.run.prediction import Answer, predict
 from clausal.run.tensors import read_tensors, require_shape
 from clausal.training.train import find_device, make_predictor
@@ -41,6 +42,18 @@ class Run:
         ``new`` leaves out facts that the graph already has. ``pandas.DataFrame(run.predict(…))`` makes a table.
         """
         return predict(self.predictor.tabulated(), self.graph, query, k, new=new)
+
+    def explain(
+        self, answers: Sequence[Answer], *, clauses: Sequence[Clause] | None = None, most: int = 3
+    ) -> list[Explanation]:
+        """Say of each answer whether train has it, entails it by the run's clauses (or others), or what it lacks.
+
+        Facts of valid and test are not used. An explanation prints as text; ``most`` bounds what nearly supports
+        an answer that is not entailed.
+        """
+        return explain(
+            self.predictor.tabulated(), self.graph, self.clauses if clauses is None else clauses, answers, most
+        )
 
     def evaluate(
         self,

@@ -5,11 +5,11 @@ import sys
 
 import numpy as np
 import pytest
-from programs import ENTITIES, graph_of
 
 from clausal.errors import InputError
 from clausal.logic import parse_clauses
 from clausal.logic.closure import close
+from programs import ENTITIES, graph_of
 
 CLAUSES = """
 p(X, Y), p(Y, Z) => p(X, Z)
@@ -63,3 +63,10 @@ def test_without_pyspark_the_message_says_what_to_install(monkeypatch, graph):
     monkeypatch.setitem(sys.modules, "pyspark.sql", None)
     with pytest.raises(InputError, match=r"pip install 'clausal\[spark\]'"):
         close(graph, [], engine="spark")
+
+
+@pytest.mark.parametrize("master", ["nonsense://x", "localhost", "host:7077", "spark://"])
+def test_a_master_that_spark_does_not_know_is_refused_before_it_starts(master, graph):
+    pytest.importorskip("pyspark.sql")
+    with pytest.raises(InputError, match="is no master of Spark; expected local"):
+        close(graph, [], engine="spark", master=master)

@@ -22,7 +22,7 @@ from clausal.logic import (
     shape_of,
     write_rules,
 )
-from clausal.logic.formats.building import implication
+from clausal.logic.shape import implication
 
 WRITTEN = [name for name, format in FORMATS.items() if format.write]
 

@@ -20,7 +20,7 @@ def rules():
 
 
 def test_rules_read_back_with_a_confidence_as_weight(rules):
-    read = parse_clauses(print_mined(rules, notes=["two\nlines % with signs"]))
+    read = parse_clauses("\n".join(print_mined(rules, notes=["two\nlines % with signs"])))
     assert [clause.formula for clause in read] == [rule.clause().formula for rule in rules]
     assert [clause.weight for clause in read] == [pytest.approx(rule.confidence, abs=5e-5) for rule in rules]
     assert len({clause.weight for clause in read}) > 1
@@ -28,15 +28,13 @@ def test_rules_read_back_with_a_confidence_as_weight(rules):
 
 @pytest.mark.parametrize("measure", ["confidence", "pca_confidence", None])
 def test_the_weight_is_what_was_asked_for(rules, measure):
-    read = parse_clauses(print_mined(rules, measure))
+    read = parse_clauses("\n".join(print_mined(rules, measure)))
     expected = [getattr(rule, measure) if measure else 1 for rule in rules]
     assert [clause.weight for clause in read] == [pytest.approx(value, abs=5e-5) for value in expected]
 
 
 def test_measures_stand_behind_each_rule(rules):
-    (line,) = [
-        line for line in print_mined(rules).splitlines() if line.startswith("'works in'(X, Y) => lives_in(X, Y)")
-    ]
+    (line,) = [line for line in print_mined(rules) if line.startswith("'works in'(X, Y) => lives_in(X, Y)")]
     assert line.endswith("% support 12, head coverage 1.0000, confidence 0.7500, PCA confidence 1.0000")
 
 

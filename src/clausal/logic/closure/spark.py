@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _LOCAL = "local[*]"
+_MASTER = re.compile(r"(local(\[.+\])?|yarn)$|(spark|k8s)://.")
 
 
 class SparkEngine:
@@ -29,6 +31,10 @@ class SparkEngine:
             from pyspark.sql import SparkSession
         except ImportError:
             raise InputError("the Spark engine needs pyspark and Java: pip install 'clausal[spark]'") from None
+        if master is not None and not _MASTER.match(master):
+            raise InputError(
+                f"'{master}' is no master of Spark; expected local, local[4], spark://host:7077, k8s://… or yarn"
+            )
         active = SparkSession.getActiveSession()
         if active is not None and (master is not None or memory is not None):
             raise InputError("a Spark session is active already, and its master and memory cannot be changed")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
-from clausal.logic.formats.building import X, Y, implication, read_confidence, rule
+from clausal.logic.formats.building import X, Y, read_confidence, rule
 from clausal.logic.formats.rule_file import RuleFile
 from clausal.logic.lines import read_lines
 from clausal.logic.place import Misread
+from clausal.logic.shape import implication
 from clausal.logic.syntax import Atom, Clause
 
 LINE = re.compile(r"-?[^\t(),]+,[^\t(),]+\t[0-9.,eE+-]+\s*$")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from clausal.errors import InputError
-from clausal.logic.formats.building import implication
 from clausal.logic.formats.rule_file import RuleFile
 from clausal.logic.place import Misread
+from clausal.logic.shape import implication
 from clausal.logic.syntax import Atom, Constant, Formula, Term, Variable
 
 _ITEM = re.compile(r"\S+(?: \S+)*")  # two blanks part the items, so one blank may be part of a name

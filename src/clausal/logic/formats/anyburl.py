@@ -10,11 +10,12 @@ from collections.abc import Iterable, Iterator
 from string import ascii_uppercase
 from sys import intern
 
-from clausal.logic.formats.building import implication, read_confidence, read_count, rule
+from clausal.logic.formats.building import read_confidence, read_count, rule
 from clausal.logic.formats.rule_file import RuleFile
 from clausal.logic.formats.writing import cannot_write, horn_parts_of
 from clausal.logic.lines import read_lines
 from clausal.logic.place import Misread
+from clausal.logic.shape import implication
 from clausal.logic.syntax import Atom, Clause, Constant, Falsum, Formula, Term, Variable
 
 LINE = re.compile(r"\d+\t\d+\t[-+0-9.,eE]+\t.*\) ?<=(?: |$)")

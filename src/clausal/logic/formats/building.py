@@ -1,21 +1,13 @@
-"""What the readers of rule formats share: Horn clauses from parts, and numbers as programs write them."""
+"""What the readers of rule formats share: rules weighted by confidence, and numbers as programs write them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 from clausal.logic.place import Misread
-from clausal.logic.syntax import And, Atom, Clause, Falsum, Formula, Implies, Variable
+from clausal.logic.syntax import Clause, Formula, Variable
 
 X, Y, Z = Variable("X"), Variable("Y"), Variable("Z")
-
-
-def implication(body: Sequence[Atom], head: Atom | Falsum) -> Formula:
-    """Return body ⇒ head; an empty body leaves the head alone."""
-    if not body:
-        return head
-    return Implies(body[0] if len(body) == 1 else And(tuple(body)), head)
 
 
 def rule(

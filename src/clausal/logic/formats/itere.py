@@ -6,10 +6,11 @@ Each axiom is read as the rule by which IterE derives facts from it, its first r
 from __future__ import annotations
 
 from clausal.errors import InputError
-from clausal.logic.formats.building import X, Y, Z, implication, read_confidence, rule
+from clausal.logic.formats.building import X, Y, Z, read_confidence, rule
 from clausal.logic.formats.rule_file import RuleFile
 from clausal.logic.lines import read_lines
 from clausal.logic.place import Misread
+from clausal.logic.shape import implication
 from clausal.logic.syntax import Atom, Clause, Variable
 
 PREFIX = "axiom_"

@@ -8,8 +8,9 @@ from itertools import combinations
 from typing import Any
 
 from clausal.errors import InputError
-from clausal.logic.formats.building import X, Y, Z, implication, rule
+from clausal.logic.formats.building import X, Y, Z, rule
 from clausal.logic.formats.rule_file import RuleFile
+from clausal.logic.shape import implication
 from clausal.logic.syntax import Atom, Clause, Falsum, Formula, Variable
 
 ENDINGS = {

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from clausal.errors import InputError, RunError, did_you_mean
+from clausal.errors import InputError, did_you_mean
 from clausal.logic.formats import aer, amie, anyburl, itere, kale, language, owl, prolog, rdfrules, rnnlogic, ruge
 from clausal.logic.formats.detection import detect
 from clausal.logic.formats.rule_file import RuleFile, Tell, tell_nobody
-from clausal.logic.lines import read_beginning, read_text
+from clausal.logic.lines import read_beginning, read_text, write_lines
 from clausal.logic.syntax import Clause
 
 
@@ -84,16 +84,7 @@ def print_rules(clauses: Iterable[Clause], format: str) -> Iterator[str]:
 
 def write_rules(path: str | os.PathLike[str], clauses: Iterable[Clause], format: str = "clausal") -> None:
     """Write clauses to a file in a format; a clause that the format cannot say is an error, and nothing is written."""
-    target = Path(path)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
-        with temporary.open("w", encoding="utf-8", newline="\n") as file:
-            file.writelines(f"{line}\n" for line in print_rules(clauses, format))
-        temporary.replace(target)
-    except OSError as error:
-        raise RunError(f"{target}: cannot be written: {error.strerror or error}") from None
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_lines(Path(path), print_rules(clauses, format))
 
 
 def _format(name: str) -> RuleFormat:

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from clausal.errors import InputError
-from clausal.logic.formats.building import X, Y, implication, rule
+from clausal.logic.formats.building import X, Y, rule
 from clausal.logic.formats.rule_file import RuleFile
 from clausal.logic.lines import LINE_END, read_lines, read_text
 from clausal.logic.place import Misread
+from clausal.logic.shape import implication
 from clausal.logic.syntax import Atom, Clause, Variable
 
 LINE = re.compile(r"\d+(?:[ \t]+\d+)*\s*$")

@@ -2,6 +2,6 @@
 
 from clausal.logic.mining.rule import Measure, MinedRule
 from clausal.logic.mining.search import Progress, mine
-from clausal.logic.mining.writing import check_new_file, print_mined, write_mined
+from clausal.logic.mining.writing import print_mined, write_mined
 
-__all__ = ["Measure", "MinedRule", "Progress", "check_new_file", "mine", "print_mined", "write_mined"]
+__all__ = ["Measure", "MinedRule", "Progress", "mine", "print_mined", "write_mined"]

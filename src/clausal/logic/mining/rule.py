@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from clausal.logic.printer import print_clause
-from clausal.logic.syntax import And, Atom, Clause, Implies, Variable
+from clausal.logic.shape import implication
+from clausal.logic.syntax import Atom, Clause, Variable
 
 Measure = Literal["confidence", "pca_confidence"]
 
@@ -52,9 +53,8 @@ class MinedRule:
 
     def clause(self, weight: Measure | None = "confidence") -> Clause:
         """Return the rule as a clause whose weight is one of its confidences, to four digits, or 1."""
-        body = self.body[0] if len(self.body) == 1 else And(self.body)
         value = 1.0 if weight is None else round(getattr(self, weight), 4)
-        return Clause(Implies(body, self.head), value, confidence=self.confidence, support=self.support)
+        return Clause(implication(self.body, self.head), value, confidence=self.confidence, support=self.support)
 
     def __str__(self) -> str:
         return print_clause(self.clause(None))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from clausal.logic.measures_plan import Body, Head, plan_clause
+from clausal.logic.measures.plan import Body, Head, plan_clause
 from clausal.logic.syntax import Clause
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def measure_clauses(
     that its body lacks, or that is no more than ``p(X, Y)``. ``progress`` is called with the number of clauses that
     are done, and of all that are counted.
     """
-    from clausal.logic.measures_count import Counter
+    from clausal.logic.measures.counter import Counter
 
     heads: dict[Body, list[tuple[int, Head]]] = defaultdict(list)
     for index, clause in enumerate(clauses):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clausal.logic.measures_plan import Pattern
+from clausal.logic.measures.plan import Pattern
 
 
 def body_query(patterns: Sequence[Pattern], counted: int) -> str:

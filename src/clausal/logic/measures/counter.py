@@ -7,12 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
-import pyarrow as pa
 
 from clausal.graph import Facts
-from clausal.logic.measures_plan import Body, Head, Pattern
-from clausal.logic.measures_sql import body_query, head_query
-from clausal.logic.store import load_facts, open_store
+from clausal.logic.measures.plan import Body, Head, Pattern
+from clausal.logic.measures.queries import body_query, head_query
+from clausal.logic.store import explained, load_facts, load_rows, open_store
 
 Counts: TypeAlias = tuple[int, int, int, int]
 """A clause's index, its support, its body's instances, and those that count under the PCA."""
@@ -53,8 +52,10 @@ class Counter:
             start, size = 0, _FIRST
             while start < len(bodies):
                 batch = bodies[start : start + size]
-                instances = self._count_bodies(batch, query)
-                yield self._count_heads(batch, heads, instances)
+                with explained("the counting"):
+                    instances = self._count_bodies(batch, query)
+                    counts = self._count_heads(batch, heads, instances)
+                yield counts
                 start += len(batch)
                 each = max(1, sum(instances.values())) / len(batch)
                 size = min(4 * len(batch), _MOST, max(1, int(_INSTANCES / each)))
@@ -72,7 +73,7 @@ class Counter:
         for index in range(len(bodies[0].constants)):
             columns[f"c{index + 1}"] = [body.constants[index] for body in bodies]
         self._load("body", columns)
-        self._connection.execute(f"CREATE OR REPLACE TEMP TABLE instance AS {query}")
+        self._connection.execute(f"CREATE OR REPLACE TABLE instance AS {query}")
         return dict(self._rows("SELECT id, count(*) FROM instance GROUP BY id"))
 
     def _count_heads(
@@ -116,7 +117,4 @@ class Counter:
         return self._connection.execute(query).fetchall()
 
     def _load(self, table: str, columns: Mapping[str, Any]) -> None:
-        arrays = {name: pa.array(np.fromiter(values, dtype=np.int32)) for name, values in columns.items()}
-        self._connection.register("incoming", pa.table(arrays))
-        self._connection.execute(f"CREATE OR REPLACE TEMP TABLE {table} AS SELECT * FROM incoming")
-        self._connection.unregister("incoming")
+        load_rows(self._connection, np.array(list(columns.values()), dtype=np.int32).T, table, list(columns))

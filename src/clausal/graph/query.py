@@ -1,0 +1,138 @@
+"""Facts and questions by name: ``capital_of(paris, france)`` is a fact, ``capital_of(?, france)`` asks for subjects,
+``capital_of(paris, ?)`` for objects and ``?(paris, france)`` for relations."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from clausal.errors import InputError
+from clausal.graph.graph import Graph
+from clausal.graph.vocabulary import Names
+
+_QUOTES = "'\""
+_ASKED = re.compile(r"\?\w*")  # ? or ?X
+_MOST_READINGS = 10_000  # no question that is meant has as many
+_FORM = "write relation(subject, ?), relation(?, object) or ?(subject, object)"
+
+
+class Fact(NamedTuple):
+    """A fact in names."""
+
+    subject: str
+    relation: str
+    object: str
+
+    def __str__(self) -> str:
+        return f"{self.relation}({self.subject}, {self.object})"
+
+
+class Query(NamedTuple):
+    """A question: the names given, None for what is asked."""
+
+    subject: str | None
+    relation: str | None
+    object: str | None
+
+    def __str__(self) -> str:
+        subject, relation, object = ("?" if name is None else name for name in self)
+        return f"{relation}({subject}, {object})"
+
+
+def name_fact(graph: Graph, row: Sequence[int]) -> Fact:
+    """Return a fact that is given by ids (subject, relation, object) in names."""
+    subject, relation, object = row
+    return Fact(graph.entities[subject], graph.relations[relation], graph.entities[object])
+
+
+def fact_ids(fact: Fact, graph: Graph) -> tuple[int, int, int]:
+    """Return the ids of a fact's names; an unknown name is an error that suggests the nearest known one."""
+    relation = graph.relations.id(fact.relation)
+    return graph.entities.id(fact.subject), relation, graph.entities.id(fact.object)
+
+
+def query_ids(query: Query, graph: Graph) -> tuple[int | None, int | None, int | None]:
+    """Return the ids of a question's names, None for what is asked."""
+    relation = None if query.relation is None else graph.relations.id(query.relation)
+    subject = None if query.subject is None else graph.entities.id(query.subject)
+    object = None if query.object is None else graph.entities.id(query.object)
+    return subject, relation, object
+
+
+def parse_fact(text: str, graph: Graph) -> Fact:
+    """Read a whole fact; a question is refused."""
+    subject, relation, object = parse_query(text, graph)
+    if subject is None or relation is None or object is None:
+        raise InputError(f"'{text.strip()}' asks a question; write a whole fact: relation(subject, object)")
+    return Fact(subject, relation, object)
+
+
+def parse_query(text: str, graph: Graph) -> Query:
+    """Read a question; names may be quoted, and need not be where they hold blanks, commas or brackets."""
+    text = text.strip().removesuffix(".")
+    if not text.endswith(")") or "(" not in text:
+        raise InputError(f"cannot read the query '{text}': {_FORM}")
+    readings = list(islice(_readings(text, graph), _MOST_READINGS))
+    if not readings:
+        raise InputError(f"cannot read the query '{text}': {_FORM}")
+    known = list(dict.fromkeys(reading for reading in readings if _all_known(reading, graph)))
+    if len(known) > 1:
+        raise InputError(f"the query '{text}' can be read in {len(known)} ways; put its names in quotes")
+    query = known[0] if known else readings[0]
+    if [query.subject, query.relation, query.object].count(None) > 1:
+        raise InputError(f"the query '{text}' asks for more than one name; ask for one at a time: {_FORM}")
+    query_ids(query, graph)
+    return query
+
+
+def _readings(text: str, graph: Graph) -> Iterator[Query]:
+    """Yield the ways to read a question: names may hold the brackets and commas that separate them."""
+    for relation, arguments in _heads(text):
+        for subject, object in _argument_pairs(arguments):
+            yield Query(
+                None if _ASKED.fullmatch(subject) else _name(subject, graph.entities),
+                None if relation in ("?", "relation?") else _name(relation, graph.relations),
+                None if _ASKED.fullmatch(object) else _name(object, graph.entities),
+            )
+
+
+def _heads(text: str) -> list[tuple[str, str]]:
+    """Return the ways to split ``relation(arguments)``: a relation's name may hold brackets too."""
+    places = [place for place, letter in enumerate(text) if letter == "("]
+    return [(text[:place].strip(), text[place + 1 : -1]) for place in places if text[:place].strip()]
+
+
+def _argument_pairs(arguments: str) -> list[tuple[str, str]]:
+    """Return the ways to split ``subject, object``: an entity's name may hold commas too, best if it is quoted."""
+    places = [place for place, letter in enumerate(arguments) if letter == ","]
+    pairs = [(arguments[:place].strip(), arguments[place + 1 :].strip()) for place in places]
+    return sorted((pair for pair in pairs if all(pair)), key=lambda pair: sum(map(_cut_in_quotes, pair)))
+
+
+def _quoted(text: str) -> bool:
+    return len(text) > 1 and text[0] == text[-1] and text[0] in _QUOTES
+
+
+def _cut_in_quotes(text: str) -> bool:
+    return not _quoted(text) and (text[0] in _QUOTES or text[-1] in _QUOTES)
+
+
+def _name(text: str, names: Names) -> str:
+    """Take the quotes off a name, unless they are its own."""
+    if not _quoted(text):
+        return text
+    plain = text[1:-1].replace(f"\\{text[0]}", text[0])
+    return text if text in names and plain not in names else plain
+
+
+def _all_known(query: Query, graph: Graph) -> bool:
+    def fine(name: str | None, names: Names) -> bool:
+        return name is None or name in names
+
+    return (
+        fine(query.relation, graph.relations)
+        and fine(query.subject, graph.entities)
+        and fine(query.object, graph.entities)
+    )
