@@ -38,10 +38,13 @@ from clausal.logic.syntax import (
 if TYPE_CHECKING:
     from clausal.logic.closure import Closure, close, partition
     from clausal.logic.mining import MinedRule, mine
+    from clausal.logic.proofs import Proof, Prover
 
 _MODULE_OF = {
     "Closure": "clausal.logic.closure",
     "MinedRule": "clausal.logic.mining",
+    "Proof": "clausal.logic.proofs",
+    "Prover": "clausal.logic.proofs",
     "close": "clausal.logic.closure",
     "mine": "clausal.logic.mining",
     "partition": "clausal.logic.closure",
@@ -63,6 +66,8 @@ __all__ = [
     "MinedRule",
     "Not",
     "Or",
+    "Proof",
+    "Prover",
     "Shape",
     "Skeleton",
     "Slot",
