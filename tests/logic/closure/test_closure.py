@@ -6,13 +6,13 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from programs import facts, first_rounds, graph_of, horn_clauses, programs, rounds_of
 
 from clausal.errors import InputError, RunError
 from clausal.graph.facts import no_facts
 from clausal.logic import horn_parts, parse_clauses
 from clausal.logic.closure import close
 from clausal.logic.syntax import Variable
+from programs import facts, first_rounds, graph_of, horn_clauses, programs, rounds_of
 
 CHAIN = graph_of({(0, 0, 1), (1, 0, 2), (2, 0, 3)})
 TRANSITIVE = parse_clauses("p(X, Y), p(Y, Z) => p(X, Z)")

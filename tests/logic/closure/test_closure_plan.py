@@ -1,10 +1,9 @@
 """The plan: clauses of one shape share a query, and a round asks only what new facts can change."""
 
-from programs import graph_of
-
 from clausal.logic import parse_clauses
 from clausal.logic.closure import make_plan
 from clausal.logic.closure.queries import round_query
+from programs import graph_of
 
 GRAPH = graph_of({(0, 0, 1)})
 

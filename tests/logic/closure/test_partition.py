@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from programs import graph_of
 
 from clausal.errors import InputError
 from clausal.graph import dataset_clauses, load_graph
 from clausal.logic import parse_clauses, read_clauses
 from clausal.logic.closure import close, partition
+from programs import graph_of
 
 
 def as_set(facts):
