@@ -109,8 +109,18 @@ class ClauseSettings(_Section):
     pooling: Literal["sum", "mean", "max", "logsumexp"] = Field(
         "sum", description="how the violations on the B sets of a clause become one"
     )
-    semantics: Literal["godel", "product", "lukasiewicz"] = Field(
-        "godel", description="how connectives act: on scores (Gödel, the paper's) or on sigmoid(score)"
+    semantics: Literal["godel", "sum", "threshold", "product", "lukasiewicz"] = Field(
+        "godel",
+        description="how connectives act: on scores (Gödel, the paper's; `sum`: the body's scores add up; "
+        "`threshold`: a body above one score asks for a head above another) or on sigmoid(score)",
+    )
+    thresholds: tuple[Real, Real] = Field(
+        (0.0, 0.0), description="the scores from which body and head hold, for `threshold` semantics"
+    )
+    region: Literal["domain", "hull", "discs", "roles"] = Field(
+        "domain",
+        description="where `closed-form` looks for the largest violation: the model's domain, the box or the discs "
+        "around all its entities, or the box of the entities in a variable's places",
     )
     first: Literal["adversary", "discriminator"] = Field(
         "adversary",

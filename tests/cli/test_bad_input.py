@@ -111,9 +111,12 @@ def test_clause_files_that_cannot_be_read(graph, tmp_path):
         ("[train]\ndevice = 'meta'", ["train.device", "'meta'"]),
         (
             "[clauses]\nadversary = 'closed-form'\nsemantics = 'product'",
-            ["closed forms exist for Gödel semantics only"],
+            ["closed forms exist only where violations are linear in scores"],
         ),
-        ("[clauses]\nadversary = 'closed-form'\nfallback = 'error'", ["no closed form for 1 clause"]),
+        (
+            "[model]\nscorer = 'er-mlp'\n[clauses]\nadversary = 'closed-form'\nfallback = 'error'",
+            ["no closed form for 3 clauses"],
+        ),
         ("[evaluate]\nmetric = 'auc'", ["evaluate.metric"]),
     ],
 )

@@ -13,7 +13,10 @@ import clausal as package
 from command_line import CLAUSAL, clausal, clausal_process
 from small_graphs import small_facts, train_options, write_small_graph
 
-COMMANDS = ("demo", "train", "evaluate", "predict", "clauses", "closure", "prove", "partition", "mine")
+COMMANDS = (
+    *("demo", "train", "evaluate", "predict", "certify", "clauses", "closure", "prove", "partition", "mine"),
+    "reproduce",
+)
 
 
 def test_help_answers_at_once():

@@ -1,4 +1,4 @@
-"""The three semantics agree with truth tables where atoms are plainly true or false, and with values worked by hand."""
+"""Semantics agree with truth tables where atoms are plainly true or false, and with values worked by hand."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import torch
 from random_models import godel_violation
 
 from clausal.consistency import SEMANTICS
+from clausal.consistency.semantics import Godel, Sum, Threshold
 from clausal.logic import And, Atom, Falsum, Iff, Implies, Not, Or, parse_clause, shape_of
 from clausal.logic.syntax import leaves
 
@@ -146,6 +147,33 @@ def test_values_worked_by_hand(name, text, values, expected):
     scores = torch.tensor(values if name == "godel" else [logit(value) for value in values])
     violation = SEMANTICS[name]().violation(shape_of(parse_clause(text))[0].formula, scores)
     assert violation.item() == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("semantics", "text", "scores", "expected"),
+    [
+        (Sum(), "p(X,Y), q(Y,Z) => r(X,Z)", [2.0, 1.5, -1.0], 4.5),
+        (Sum(), "p(X,Y) => q(X,Y)", [2.0, 0.5], 1.5),
+        (Sum(), "p(X,Y) => q(X,Y) | r(X,Y)", [3.0, 1.0, 2.0], 1.0),
+        # a body of at least 1 asks for a head of at least 0.5
+        (Threshold(1.0, 0.5), "p(X,Y), q(Y,Z) => r(X,Z)", [3.0, 1.5, -1.0], 0.5),
+        (Threshold(1.0, 0.5), "p(X,Y), q(Y,Z) => r(X,Z)", [3.0, 3.5, -1.0], 1.5),
+        (Threshold(1.0, 0.5), "p(X,Y), q(Y,Z) => r(X,Z)", [3.0, 0.9, -1.0], 0.0),
+        (Threshold(1.0, 0.5), "p(X,Y), q(Y,Z) => r(X,Z)", [3.0, 3.0, 0.6], 0.0),
+        (Threshold(1.0, 0.5), "p(X,Y) => ~q(X,Y)", [3.0, 1.25], 0.25),
+        (Threshold(1.0, 0.5), "p(X,Y), q(X,Y) => false", [3.0, 1.25], 0.25),
+        (Threshold(1.0, 0.5), "p(X,Y)", [0.25], 0.25),
+        (Threshold(1.0, 0.5), "p(X,Y) <=> q(X,Y)", [0.25, 3.0], 0.25),
+    ],
+)
+def test_sums_and_thresholds_worked_by_hand(semantics, text, scores, expected):
+    violation = semantics.violation(shape_of(parse_clause(text))[0].formula, torch.tensor(scores))
+    assert violation.item() == pytest.approx(expected, abs=1e-6)
+
+
+def test_semantics_are_equal_by_their_thresholds():
+    assert Threshold(1.0, 0.5) == Threshold(1.0, 0.5) != Threshold(1.0, 0.0)
+    assert len({Godel(), Godel(), Sum(), Threshold(), Threshold(1.0, 0.5)}) == 4
 
 
 @pytest.mark.parametrize("name", SEMANTICS)

@@ -7,9 +7,10 @@ import torch
 from torch import nn
 
 from clausal.model import SCORERS, ContractError, FrozenTable, Scorer, Table, check_encoder, check_scorer
-from clausal.model.scorers import DistMult, RotatE, TransE
+from clausal.model.scorers import ComplEx, DistMult, HolE, RotatE, TransE
 
 CONTRACTS = {name: [kind(6)] for name, kind in SCORERS.items()}
+CONTRACTS["hole"] = [HolE(dim) for dim in (1, 2, 5, 6)]
 CONTRACTS["transe"] = [TransE(6, norm) for norm in ("l1", "l2", "l2-squared")]
 
 
@@ -69,9 +70,27 @@ class RelationsNotFinite(DistMult):
         relations.fill_(float("nan"))
 
 
+class BlocksOfAnotherScorer(DistMult):
+    def blocks(self, relation):
+        return 2 * super().blocks(relation)
+
+
+class BlocksOfTheWrongShape(DistMult):
+    def blocks(self, relation):
+        return relation
+
+
+class JoinLosesTheOrder(ComplEx):
+    def join(self, components):
+        return components.flatten(-2)
+
+
 @pytest.mark.parametrize(
     ("scorer", "complaint"),
     [
+        (BlocksOfAnotherScorer, "the sum of block forms and score must agree"),
+        (BlocksOfTheWrongShape, r"blocks must have shape \[4, 6, 1, 1\]; got \[4, 6\]"),
+        (JoinLosesTheOrder, r"join\(components\(vectors\)\) and vectors must agree"),
         (ScoresOfTheWrongShape, r"score must have shape \[3, 4\]; got \[3, 4, 6\]"),
         (DependsOnTheBatch, "score of one fact and of a batch must agree"),
         (ObjectsDisagree, "score_objects and score must agree"),

@@ -319,5 +319,5 @@ def test_bad_input_is_refused_before_training(base):
         find_device("abacus")
     with pytest.raises(InputError, match="takes no encoder of entities"):
         prepare(base.graph, (), settings_with(model={"scorer": "model-f"}), encoder=FeatureEncoder(features(), 20))
-    with pytest.raises(InputError, match="Gödel semantics only"):
+    with pytest.raises(InputError, match="only where violations are linear in scores"):
         prepare(base.graph, (), settings_with(clauses={"adversary": "closed-form", "semantics": "product"}))

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 import clausal
+from clausal.cli.certify import certify
 from clausal.cli.clauses import clauses
 from clausal.cli.closure import closure
 from clausal.cli.demo import demo
@@ -16,6 +17,7 @@ from clausal.cli.mine import mine
 from clausal.cli.partition import partition
 from clausal.cli.predict import predict
 from clausal.cli.prove import prove
+from clausal.cli.reproduce import reproduce
 from clausal.cli.train import train
 
 app = typer.Typer(
@@ -44,5 +46,6 @@ def common(
     """Neural link prediction that obeys your clauses."""
 
 
-for command in (demo, train, evaluate, predict, clauses, closure, prove, partition, mine):
+for command in (demo, train, evaluate, predict, certify, clauses, closure, prove, partition, mine):
     app.command(cls=Command)(command)
+app.add_typer(reproduce)

@@ -80,7 +80,8 @@ def make_table(rows: Sequence[Row], title: str | None = None) -> Table:
         title_style="bold",
         header_style="bold",
     )
-    for name, value in (rows[0] if rows else {}).items():
+    for name in rows[0] if rows else {}:
+        value = next((row[name] for row in rows if row[name] is not None), None)
         number = isinstance(value, int | float) and not isinstance(value, bool)
         table.add_column(Text(printable(name)), justify="right" if number else "left", overflow="fold")
     for row in rows:

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 def training_progress(
     label: str, epochs: int, passes: int, clauses: int
 ) -> Iterator[tuple[Callable[[PassReport], None], Callable[[dict[str, Any]], None]]]:
-    """Show epochs, loss, inconsistency, violated clauses, MRR on valid and time left, within 80 columns.
+    """Show epochs, loss, inconsistency, what of it is certified, MRR on valid and time left, within 80 columns.
+
+    Until a bound is known, the clauses that the adversary finds violated are counted in its place.
 
     Yields what training calls after passes and epochs.
     """
@@ -36,11 +38,11 @@ def training_progress(
         disable=not console.is_terminal,
     ) as bar:
         task = bar.add_task(label, total=epochs * passes, text="starting")
-        valid = ""
+        valid = certified = ""
 
         def describe(epoch: int, fact_loss: float, inconsistency: float, violated: int) -> str:
-            broken = f" inconsistency {inconsistency:.3g} violated {violated}/{clauses}" if clauses else ""
-            return f"{epoch}/{epochs} loss {fact_loss:.2f}{broken}{valid}"
+            found = f" inconsistency {inconsistency:.3g}{certified or f' violated {violated}/{clauses}'}"
+            return f"{epoch}/{epochs} loss {fact_loss:.2f}{found if clauses else ''}{valid}"
 
         def on_pass(report: PassReport) -> None:
             done = (report.epoch - 1) * passes + report.passes
@@ -48,7 +50,9 @@ def training_progress(
             bar.update(task, completed=done, text=text)
 
         def on_epoch(record: dict[str, Any]) -> None:
-            nonlocal valid
+            nonlocal valid, certified
+            if "certified" in record:
+                certified = f" certified {record['certified']['inconsistency']:.3g}"
             if "valid" not in record:
                 return
             valid = f" MRR {record['valid']['mrr']:.3f}"
@@ -79,6 +83,15 @@ def counting_progress() -> Iterator[Callable[[str, int, int], None]]:
             bar.update(tasks[what], completed=done, total=total)
 
         yield progress
+
+
+@contextmanager
+def entity_progress() -> Iterator[Callable[[int, int], None]]:
+    """Show how far the check of clauses over the real entities has come."""
+    console = stderr()
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("checking entities", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 @contextmanager

@@ -37,18 +37,21 @@ class ClauseGroup:
     def violation(self, predictor: LinkPredictor, semantics: Semantics, vectors: Tensor) -> Tensor:
         """Say how much each clause is violated on each set of vectors [clauses, sets, slots, dim] → [clauses, sets]."""
         slots = ArgumentSlots.of(self.shape, predictor.scorer.arguments)
-        vectors = self._with_constants(predictor, slots, vectors)
+        if slots.fixed:
+            constants = self.constant_vectors(predictor).unsqueeze(1)
+            vectors = torch.cat([vectors, constants.expand(-1, vectors.shape[1], -1, -1)], 2)
         arguments = [vectors[:, :, position] for position in slots.positions]  # each [clauses, sets, atoms, dim]
         relation = predictor.relation(self.relations).unsqueeze(1)  # [clauses, 1, atoms, relation_dim]
         scores = predictor.scorer.score(relation, *arguments)  # [clauses, sets, atoms]
         return semantics.violation(self.shape.formula, scores)
 
-    def _with_constants(self, predictor: LinkPredictor, slots: ArgumentSlots, vectors: Tensor) -> Tensor:
+    def constant_vectors(self, predictor: LinkPredictor) -> Tensor:
+        """Return the vectors that the model gives to the fixed slots [clauses, fixed, dim]."""
+        slots = ArgumentSlots.of(self.shape, predictor.scorer.arguments)
         if not slots.fixed:
-            return vectors
+            return predictor.relations.new_empty(len(self.clauses), 0, predictor.scorer.dim)
         columns = [torch.stack([self.constants[:, i] for i in ids], 1) for ids in zip(*slots.fixed, strict=True)]
-        constants = predictor.fixed_arguments(*columns)  # [clauses, fixed, dim]
-        return torch.cat([vectors, constants.unsqueeze(1).expand(-1, vectors.shape[1], -1, -1)], 2)
+        return predictor.fixed_arguments(*columns)
 
 
 @dataclass(frozen=True)

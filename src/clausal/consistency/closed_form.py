@@ -1,78 +1,54 @@
-"""Closed forms of the largest violation over the whole domain: the paper's table, and the adversary that uses it.
+"""The closed-form adversary: the largest violation over a whole region is the loss, and nothing is searched for.
 
-For b(X, Y) ⇒ r(X, Y) the largest violation depends on δ = b − r alone. A swapped head r(Y, X) is an implication with
-the relation that scores pairs the other way round: r itself for DistMult, its conjugate for ComplEx (the appendix's
-ζ = b − r̄). Symmetry is the swapped case with b = r.
+For one atom in the body it is the paper's table: for b(X, Y) ⇒ r(X, Y) in DistMult on the sphere max |bᵢ − rᵢ|, on the
+cube Σ [bᵢ − rᵢ]₊. Longer bodies have the dual bound, for which ``find`` solves λ; any λ is valid until the next time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor
 
 from clausal.consistency.adversaries import AdversarialSet, Adversary
-from clausal.consistency.clauses import ClauseGroup
+from clausal.consistency.clauses import ArgumentSlots, ClauseGroup
+from clausal.consistency.forms import LINEAR, violation_forms
+from clausal.consistency.largest import bound_violation
+from clausal.consistency.regions import RegionName, limits_of, region_of, region_within
 from clausal.consistency.semantics import Godel, Semantics
 from clausal.errors import InputError
-from clausal.logic.shape import one_atom_rule
 from clausal.logic.syntax import Clause
-from clausal.model.domains import Cube, Domain, Sphere
 from clausal.model.predictor import LinkPredictor
-from clausal.model.scorers import ComplEx, DistMult, Scorer
-from clausal.model.scorers.base import halves
-
-LargestViolation = Callable[[Tensor, Tensor, bool], Tensor]
-"""(body [clauses, relation_dim], head, swapped) → the largest violation of each clause [clauses]."""
-
-
-def distmult_sphere(body: Tensor, head: Tensor, swapped: bool) -> Tensor:
-    """max |δᵢ|."""
-    return (body - head).abs().amax(-1)
-
-
-def distmult_cube(body: Tensor, head: Tensor, swapped: bool) -> Tensor:
-    """Σ [δᵢ]₊."""
-    return torch.relu(body - head).sum(-1)
-
-
-def complex_sphere(body: Tensor, head: Tensor, swapped: bool) -> Tensor:
-    """max |δᵢ|, the modulus."""
-    real, imag = _complex_difference(body, head, swapped)
-    return torch.linalg.vector_norm(torch.stack([real, imag]), dim=0).amax(-1)
-
-
-def complex_cube(body: Tensor, head: Tensor, swapped: bool) -> Tensor:
-    """Σ [Re δᵢ]₊ + max(Re δᵢ, |Im δᵢ|)."""
-    real, imag = _complex_difference(body, head, swapped)
-    return (torch.relu(real) + torch.maximum(real, imag.abs())).sum(-1)
-
-
-def _complex_difference(body: Tensor, head: Tensor, swapped: bool) -> tuple[Tensor, Tensor]:
-    b_real, b_imag = halves(body)
-    r_real, r_imag = halves(head)
-    return b_real - r_real, b_imag + r_imag if swapped else b_imag - r_imag
-
-
-CLOSED_FORMS: dict[tuple[type[Scorer], type[Domain]], LargestViolation] = {
-    (DistMult, Sphere): distmult_sphere,
-    (DistMult, Cube): distmult_cube,
-    (ComplEx, Sphere): complex_sphere,
-    (ComplEx, Cube): complex_cube,
-}
 
 
 class ClosedForm(Adversary):
-    """The largest violation in closed form where there is one; a fallback adversary for the other clauses."""
+    """The largest violation, or a bound of it, where there is one; a fallback adversary for the other clauses.
 
-    def __init__(self, fallback: Adversary | None = None, semantics: Semantics | None = None) -> None:
-        if not isinstance(semantics or Godel(), Godel):
-            raise InputError(
-                "clauses.adversary: closed forms exist for Gödel semantics only; "
-                'set clauses.semantics = "godel" or clauses.adversary = "gradient"'
-            )
+    Its adversarial set has no vectors for the clauses it treats, only what their bounds need to keep until the next
+    search: the limits of a region other than the domain, and the λ of bodies with several atoms.
+    """
+
+    def __init__(
+        self,
+        fallback: Adversary | None = None,
+        semantics: Semantics | None = None,
+        region: RegionName = "domain",
+        facts: Tensor | None = None,
+    ) -> None:
         self.fallback = fallback
+        self.semantics = semantics or Godel()
+        self.region: RegionName = region
+        self.facts = facts
+        # Whether there is a bound depends on scorer, domain and shape, and is tried once.
+        self._treated: WeakKeyDictionary[LinkPredictor, WeakKeyDictionary[ClauseGroup, bool]] = WeakKeyDictionary()
+        if type(self.semantics) not in LINEAR:
+            names = ", ".join(f'"{kind.name}"' for kind in LINEAR)
+            raise InputError(
+                "clauses.adversary: closed forms exist only where violations are linear in scores; "
+                f'set clauses.semantics = one of {names}, or clauses.adversary = "gradient"'
+            )
 
     def start(
         self,
@@ -81,7 +57,8 @@ class ClosedForm(Adversary):
         generator: torch.Generator | None = None,
     ) -> AdversarialSet:
         others = self._others(predictor, groups)
-        return self.fallback.start(predictor, others, generator) if self.fallback and others else []
+        vectors = self.fallback.start(predictor, others, generator) if self.fallback and others else []
+        return vectors + self._kept(predictor, groups)
 
     def find(
         self,
@@ -89,37 +66,83 @@ class ClosedForm(Adversary):
         groups: Sequence[ClauseGroup],
         generator: torch.Generator | None = None,
     ) -> AdversarialSet:
-        """Search only for the clauses without a closed form; with none of them there is nothing to find."""
+        """Solve for λ, and search only for the clauses without a bound; for the paper's table nothing is found."""
         others = self._others(predictor, groups)
-        return self.fallback.find(predictor, others, generator) if self.fallback and others else []
+        vectors = self.fallback.find(predictor, others, generator) if self.fallback and others else []
+        return vectors + self._kept(predictor, groups)
 
     def inconsistency(
         self, predictor: LinkPredictor, groups: Sequence[ClauseGroup], adversarial_set: AdversarialSet
     ) -> Tensor:
-        remaining = iter(adversarial_set)
-        return torch.cat([self._group_inconsistency(predictor, group, remaining) for group in groups])
+        searched = len(self._others(predictor, groups)) if self.fallback else 0
+        vectors, kept = iter(adversarial_set[:searched]), iter(adversarial_set[searched:])
+        return torch.cat([self._group_inconsistency(predictor, group, vectors, kept) for group in groups])
 
-    def _group_inconsistency(self, predictor: LinkPredictor, group: ClauseGroup, remaining: Iterator[Tensor]) -> Tensor:
-        largest_violation = closed_form(predictor, group)
-        if largest_violation is not None:
-            body, head = predictor.relation(group.relations).unbind(1)
-            return largest_violation(body, head, one_atom_rule(group.shape) == "inverse")
+    def treats(self, predictor: LinkPredictor, group: ClauseGroup) -> bool:
+        """Tell whether a group's clauses have a finite bound under this scorer, domain, semantics and region."""
+        known = self._treated.setdefault(predictor, WeakKeyDictionary())
+        if group not in known:
+            known[group] = self._try(predictor, group)
+        return known[group]
+
+    @torch.no_grad()
+    def _try(self, predictor: LinkPredictor, group: ClauseGroup) -> bool:
+        alternatives = violation_forms(group.shape.formula, self.semantics)
+        if alternatives is None:
+            return False
+        region = region_of(predictor, group, self.region, self.facts)
+        for forms in alternatives:
+            equal = predictor.relations.new_full((len(group.clauses), len(forms.offsets)), 1 / len(forms.offsets))
+            bound = bound_violation(predictor, group, forms, region, equal)
+            if bound is None or not bound.value.isfinite().all():
+                return False
+        return True
+
+    def _others(self, predictor: LinkPredictor, groups: Sequence[ClauseGroup]) -> list[ClauseGroup]:
+        return [group for group in groups if not self.treats(predictor, group)]
+
+    @torch.no_grad()
+    def _kept(self, predictor: LinkPredictor, groups: Sequence[ClauseGroup]) -> list[Tensor]:
+        """Return, for each treated group in turn, the limits of its region and the λ of each alternative."""
+        kept = []
+        for group in groups:
+            if self.treats(predictor, group):
+                region = region_of(predictor, group, self.region, self.facts)
+                if self.region != "domain":
+                    kept.append(limits_of(region, ArgumentSlots.of(group.shape, predictor.scorer.arguments).free))
+                for forms in violation_forms(group.shape.formula, self.semantics) or ():
+                    if len(forms.offsets) > 1:
+                        bound = bound_violation(predictor, group, forms, region)
+                        assert bound is not None
+                        kept.append(bound.weights)
+        return kept
+
+    def _largest_violation(self, predictor: LinkPredictor, group: ClauseGroup, kept: Iterator[Tensor]) -> Tensor:
+        limits = next(kept, None) if self.region != "domain" else None
+        if limits is None:
+            region = region_of(predictor, group, self.region, self.facts)
+        else:
+            region = region_within(predictor, group, limits)
+        values = [predictor.relations.new_zeros(len(group.clauses))]
+        for forms in violation_forms(group.shape.formula, self.semantics) or ():
+            # One form needs no λ but 1; several without one that was kept are solved anew.
+            one = predictor.relations.new_ones(len(group.clauses), 1)
+            weights = one if len(forms.offsets) == 1 else next(kept, None)
+            bound = bound_violation(predictor, group, forms, region, weights)
+            assert bound is not None
+            values.append(bound.value)
+        return torch.stack(values).amax(0)
+
+    def _group_inconsistency(
+        self, predictor: LinkPredictor, group: ClauseGroup, vectors: Iterator[Tensor], kept: Iterator[Tensor]
+    ) -> Tensor:
+        if self.treats(predictor, group):
+            return self._largest_violation(predictor, group, kept)
         if self.fallback is None:
-            return torch.zeros_like(group.weights)
-        return self.fallback.inconsistency(predictor, [group], [next(remaining)])
-
-    @staticmethod
-    def _others(predictor: LinkPredictor, groups: Sequence[ClauseGroup]) -> list[ClauseGroup]:
-        return [group for group in groups if closed_form(predictor, group) is None]
+            return predictor.relations.new_zeros(len(group.clauses))
+        return self.fallback.inconsistency(predictor, [group], [next(vectors)])
 
 
-def closed_form(predictor: LinkPredictor, group: ClauseGroup) -> LargestViolation | None:
-    """Return the closed form for a group's clauses under this scorer and domain, if there is one."""
-    if one_atom_rule(group.shape) is None:
-        return None
-    return CLOSED_FORMS.get((type(predictor.scorer), type(predictor.domain)))
-
-
-def without_closed_form(predictor: LinkPredictor, groups: Sequence[ClauseGroup]) -> list[Clause]:
+def without_closed_form(adversary: ClosedForm, predictor: LinkPredictor, groups: Sequence[ClauseGroup]) -> list[Clause]:
     """Return the clauses that the closed-form adversary cannot treat for this predictor."""
-    return [clause for group in groups if closed_form(predictor, group) is None for clause in group.clauses]
+    return [clause for group in groups if not adversary.treats(predictor, group) for clause in group.clauses]

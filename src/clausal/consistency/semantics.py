@@ -1,7 +1,8 @@
 """Semantics: the degree to which a formula is violated, given the scores of its atoms.
 
 Gödel's is the paper's: it works on scores as they are, with min for ∧, max for ∨ and −score for ¬, and an
-implication is violated by [φ(body) − φ(head)]₊. Product and Łukasiewicz work on truth values, sigmoid(score).
+implication is violated by [φ(body) − φ(head)]₊. Sum and threshold are variants of it that closed forms treat better.
+Product and Łukasiewicz work on truth values, sigmoid(score).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import torch
 from torch import Tensor
 
 from clausal.consistency.falsum import simplified
+from clausal.consistency.negation import negation_normal
 from clausal.logic.shape import AtomShape, Skeleton
 from clausal.logic.syntax import And, Falsum, Iff, Implies, Not, Or
 
@@ -64,6 +66,12 @@ class Semantics(ABC):
             case other_formula:
                 return self.shortfall(self.value(other_formula, scores))
 
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash((type(self), *vars(self).values()))
+
     def value(self, formula: Skeleton, scores: Tensor) -> Tensor:
         """Return the value of a formula, given the scores of its atoms [..., atoms] → [...]."""
         match formula:
@@ -112,6 +120,39 @@ class Godel(Semantics):
         return torch.relu(-value)
 
 
+class Sum(Godel):
+    """Gödel's with + for ∧: b₁ ∧ b₂ ⇒ h is violated by [φ(b₁) + φ(b₂) − φ(h)]₊, linear in the scores."""
+
+    name = "sum"
+
+    def conjunction(self, one: Tensor, other: Tensor) -> Tensor:
+        return one + other
+
+
+class Threshold(Godel):
+    """A body that scores at least τ asks for a head of at least τ′: b₁ ∧ b₂ ⇒ h is violated by
+    [min(φ(b₁) − τ, φ(b₂) − τ, τ′ − φ(h))]₊. Everywhere, an atom holds from τ on and fails below τ′.
+    """
+
+    name = "threshold"
+
+    def __init__(self, body: float = 0.0, head: float = 0.0) -> None:
+        self.body, self.head = body, head
+
+    def atom(self, score: Tensor) -> Tensor:
+        return score - self.body
+
+    def negation(self, value: Tensor) -> Tensor:
+        """Return τ′ − score from score − τ; formulas in negation normal form negate nothing but atoms."""
+        return self.head - self.body - value
+
+    def violation(self, formula: Skeleton, scores: Tensor) -> Tensor:
+        formula = simplified(formula)
+        if formula == Not(Falsum()):
+            return 0 * scores[..., 0]
+        return torch.relu(self.value(negation_normal(Not(formula)), scores))
+
+
 class _OnTruthValues(Semantics):
     """What product and Łukasiewicz share: atoms are true to the degree sigmoid(score)."""
 
@@ -158,4 +199,4 @@ class Lukasiewicz(_OnTruthValues):
         return torch.relu(body - head)
 
 
-SEMANTICS: dict[str, type[Semantics]] = {kind.name: kind for kind in (Godel, Product, Lukasiewicz)}
+SEMANTICS: dict[str, type[Semantics]] = {kind.name: kind for kind in (Godel, Sum, Threshold, Product, Lukasiewicz)}

@@ -5,12 +5,13 @@ from clausal.model.domains import DOMAINS, Ball, Box, Cube, Domain, Sphere, Unbo
 from clausal.model.encoders import FrozenTable, Table
 from clausal.model.pairs import PairPredictor
 from clausal.model.predictor import LinkPredictor, Negatives
-from clausal.model.scorers import SCORERS, MultilinearScorer, Scorer
+from clausal.model.scorers import SCORERS, BlockScorer, MultilinearScorer, Scorer
 
 __all__ = [
     "DOMAINS",
     "SCORERS",
     "Ball",
+    "BlockScorer",
     "Box",
     "ContractError",
     "Cube",

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from clausal.model.scorers.base import Scorer
+from clausal.model.scorers.base import BlockScorer, Scorer
 
 
 class ContractError(AssertionError):
@@ -18,7 +18,7 @@ class ContractError(AssertionError):
 
 
 def check_scorer(scorer: Scorer, *, tolerance: float = 1e-4) -> None:
-    """Check that ``scorer`` broadcasts, agrees with itself on all candidates, and has finite gradients."""
+    """Check that ``scorer`` broadcasts, agrees with itself on candidates and in blocks, and has finite gradients."""
     generator = torch.Generator().manual_seed(0)
 
     def draw(*shape: int) -> Tensor:
@@ -38,6 +38,7 @@ def check_scorer(scorer: Scorer, *, tolerance: float = 1e-4) -> None:
     _check_gradients(scorer, relation, arguments)
     if scorer.arguments == 2:
         _check_candidates(scorer, relation, arguments[0][0], draw(5, scorer.dim), tolerance)
+    _check_components(scorer, relation, arguments, tolerance)
     relations = torch.empty(6, scorer.relation_dim)
     scorer.reset_relations_(relations, generator)
     if not relations.isfinite().all():
@@ -83,6 +84,21 @@ def _check_candidates(scorer: Scorer, relation: Tensor, known: Tensor, candidate
         scores = score_all(relation, known, candidates)
         _require_shape(name, scores, (len(relation), len(candidates)))
         _require_close(f"{name} and score", scores, expected, tolerance)
+
+
+def _check_components(scorer: Scorer, relation: Tensor, arguments: list[Tensor], tolerance: float) -> None:
+    """Check that components can be joined again, and that the block forms of a ``BlockScorer`` add up to scores."""
+    taken_apart = [scorer.components(argument) for argument in arguments]
+    for components, argument in zip(taken_apart, arguments, strict=True):
+        joined = scorer.join(components)
+        _require_shape("join(components(vectors))", joined, tuple(argument.shape))
+        _require_close("join(components(vectors)) and vectors", joined, argument, tolerance)
+    if isinstance(scorer, BlockScorer):
+        blocks = scorer.blocks(relation)
+        count, size = taken_apart[0].shape[-2:]
+        _require_shape("blocks", blocks, (len(relation), count, size, size))
+        sums = torch.einsum("...is,...ist,...it->...", taken_apart[0], blocks, taken_apart[1])
+        _require_close("the sum of block forms and score", sums, scorer.score(relation, *arguments), tolerance)
 
 
 def _check_gradients(scorer: Scorer, relation: Tensor, arguments: list[Tensor]) -> None:

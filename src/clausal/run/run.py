@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from clausal.config import Settings
+from clausal.consistency.regions import RegionName
 from clausal.errors import InputError
 from clausal.evaluation import Evaluation, evaluate
 from clausal.graph.graph import Facts, Graph
@@ -18,6 +19,7 @@ from clausal.logic.syntax import Clause
 from clausal.model.build import build_predictor, build_scorer
 from clausal.model.predictor import LinkPredictor
 from clausal.model.scorers.base import Scorer
+from clausal.run.certification import Certification, certify_clauses
 from clausal.run.directory import MODEL, RunDirectory
 from clausal.run.explanation import Explanation, explain
 from clausal.run.prediction import Answer, predict
@@ -73,6 +75,34 @@ class Run:
             filter=filter,
             per_relation=per_relation,
             **options,
+        )
+
+    def certify(
+        self,
+        clauses: Sequence[Clause] | None = None,
+        *,
+        region: RegionName = "domain",
+        entities: bool = True,
+        tolerance: float | None = None,
+        semantics: str | None = None,
+        thresholds: tuple[float, float] | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Certification:
+        """Say how badly each clause can be violated: over a region of vectors, and over the real entities.
+
+        ``clauses`` are those of the run where none are given. ``tolerance`` is a hundredth of the margin by default.
+        """
+        return certify_clauses(
+            self.predictor,
+            self.graph,
+            self.clauses if clauses is None else clauses,
+            self.settings,
+            region=region,
+            entities=entities,
+            tolerance=tolerance,
+            semantics=semantics,
+            thresholds=thresholds,
+            progress=progress,
         )
 
 

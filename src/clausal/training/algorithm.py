@@ -55,6 +55,8 @@ class PassReport:
 
 Validate = Callable[[LinkPredictor], Mapping[str, float]]
 """Returns the filtered metrics on the valid facts."""
+Certify = Callable[[LinkPredictor], Mapping[str, Any]]
+"""Returns the certified inconsistency as an entry of the log, if there is one."""
 
 
 class AdversarialSetTraining:
@@ -68,6 +70,7 @@ class AdversarialSetTraining:
         adversary: Adversary,
         settings: Settings,
         validate: Validate | None = None,
+        certify: Certify | None = None,
     ) -> None:
         self.predictor = predictor
         self.settings = settings
@@ -77,6 +80,7 @@ class AdversarialSetTraining:
         self.clause_weights = torch.cat([group.weights for group in self.groups]) if self.groups else None
         self.adversary = adversary
         self.validate = validate
+        self.certify = certify
         self.loss = LOSSES[settings.facts.loss](settings.facts.margin)
         self.corruption = Corruption(
             predictor,
@@ -107,7 +111,7 @@ class AdversarialSetTraining:
                 self.adversarial_set = self.find_adversarial_set()  # S ← FindAdversarialSet(A, θ)
             report = self.train_discriminator(on_pass, checkpoint)  # (θ, γ) ← TrainDiscriminator(G, θ, γ, S)
             at.epoch, at.passes = at.epoch + 1, 0
-            record = asdict(report) | self._validate()
+            record = asdict(report) | self._certify() | self._validate()
             record["seconds"] = round(time.perf_counter() - started, 4)
             if on_epoch:
                 on_epoch(record)
@@ -214,11 +218,22 @@ class AdversarialSetTraining:
             f"(now {self.settings.clauses.weight}) or a bounded model.domain (now {self.predictor.domain.name})"
         )
 
+    def _due(self) -> bool:
+        """Say whether this is an epoch to validate and to certify after."""
+        every, epoch = self.settings.evaluate.every, self.position.epoch
+        return bool(every) and (epoch % every == 0 or epoch == self.settings.train.epochs)
+
+    def _certify(self) -> dict[str, Any]:
+        """Bound the inconsistency when it is due."""
+        if self.certify is None or not self._due():
+            return {}
+        self.predictor.eval()
+        return dict(self.certify(self.predictor))
+
     def _validate(self) -> dict[str, Any]:
         """Validate when it is due; keep the best model, and stop when patience has run out."""
         at, evaluate = self.position, self.settings.evaluate
-        last = at.epoch == self.settings.train.epochs
-        if self.validate is None or not evaluate.every or (at.epoch % evaluate.every and not last):
+        if self.validate is None or not self._due():
             return {}
         self.predictor.eval()
         metrics = dict(self.validate(self.predictor))

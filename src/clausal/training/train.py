@@ -17,9 +17,12 @@ from clausal.consistency import (
     ClosedForm,
     GradientAscent,
     RealEntities,
+    Semantics,
     group_clauses,
     without_closed_form,
 )
+from clausal.consistency.forms import LINEAR
+from clausal.consistency.semantics import Threshold
 from clausal.errors import InputError
 from clausal.evaluation import evaluate
 from clausal.graph.graph import Graph
@@ -30,8 +33,9 @@ from clausal.model.encoders import Table
 from clausal.model.predictor import LinkPredictor
 from clausal.model.pretrained import read_vectors
 from clausal.model.scorers.base import Scorer
-from clausal.training.algorithm import AdversarialSetTraining, Validate
+from clausal.training.algorithm import AdversarialSetTraining, Certify, Validate
 from clausal.training.arguments import check_arguments
+from clausal.training.certified import CertifiedInconsistency, default_tolerance
 from clausal.training.randomness import generator_at
 
 _LOG = logging.getLogger("clausal")
@@ -67,7 +71,8 @@ def prepare(
             f"so facts cannot satisfy the {settings.facts.loss} loss; facts.loss = pairwise suits it"
         )
     adversary, groups = make_adversary(graph, clauses, settings.clauses, predictor, tell)
-    return AdversarialSetTraining(predictor, graph, groups, adversary, settings, make_validation(graph, settings))
+    validate, certify = make_validation(graph, settings), make_certification(graph, groups, settings, device)
+    return AdversarialSetTraining(predictor, graph, groups, adversary, settings, validate, certify)
 
 
 def make_predictor(
@@ -95,7 +100,7 @@ def make_adversary(
     tell: Callable[[str], None],
 ) -> tuple[Adversary, list[ClauseGroup]]:
     """Make the adversary that the settings name, and the clauses it will treat, by shape."""
-    semantics = SEMANTICS[settings.semantics]()
+    semantics = make_semantics(settings)
     gradient = GradientAscent(settings.sets, settings.steps, settings.learning_rate, settings.pooling, semantics)
     groups = group_clauses(clauses, graph.entities, graph.relations)
     if settings.adversary == "none":
@@ -104,13 +109,23 @@ def make_adversary(
         return RealEntities(settings.sets, settings.pooling, semantics), groups
     if settings.adversary == "gradient":
         return gradient, groups
-    others = without_closed_form(predictor, groups)
+    facts = torch.from_numpy(graph.train).to(predictor.device)
+    adversary = ClosedForm(gradient if settings.fallback == "gradient" else None, semantics, settings.region, facts)
+    groups = [group.to(predictor.device) for group in groups]
+    others = without_closed_form(adversary, predictor, groups)
     explanation = _explain_without_closed_form(predictor, others)
     if others and settings.fallback == "error":
         raise InputError(f'{explanation}\nset clauses.fallback = "gradient" or "skip"')
     if others:
         tell(f"{explanation}\n{_FALLBACKS[settings.fallback]}")
-    return ClosedForm(gradient if settings.fallback == "gradient" else None, semantics), groups
+    return adversary, groups
+
+
+def make_semantics(settings: ClauseSettings) -> Semantics:
+    """Make the semantics that the settings name."""
+    if settings.semantics == "threshold":
+        return Threshold(*settings.thresholds)
+    return SEMANTICS[settings.semantics]()
 
 
 def _explain_without_closed_form(predictor: LinkPredictor, clauses: Sequence[Clause], most: int = 5) -> str:
@@ -133,6 +148,19 @@ def make_validation(graph: Graph, settings: Settings) -> Validate | None:
         return dict(result.to_dict()["filtered"]["both"])
 
     return validate
+
+
+def make_certification(
+    graph: Graph, groups: Sequence[ClauseGroup], settings: Settings, device: torch.device
+) -> Certify | None:
+    """Return what bounds the inconsistency while training; None where the semantics has no bounds."""
+    semantics = make_semantics(settings.clauses)
+    if not groups or not settings.clauses.weight or type(semantics) not in LINEAR:
+        return None
+    bounds = ClosedForm(None, semantics, settings.clauses.region, torch.from_numpy(graph.train).to(device))
+    return CertifiedInconsistency(
+        bounds, [group.to(device) for group in groups], default_tolerance(settings.facts.margin)
+    )
 
 
 def find_device(name: str) -> torch.device:

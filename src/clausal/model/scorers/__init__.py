@@ -1,6 +1,6 @@
 """The scorers by name. A new one is a file here and a line in the table below."""
 
-from clausal.model.scorers.base import MultilinearScorer, Scorer
+from clausal.model.scorers.base import BlockScorer, MultilinearScorer, Scorer
 from clausal.model.scorers.complex import ComplEx
 from clausal.model.scorers.cp import CP
 from clausal.model.scorers.distmult import DistMult
@@ -21,6 +21,7 @@ __all__ = [
     "ERMLP",
     "RESCAL",
     "SCORERS",
+    "BlockScorer",
     "ComplEx",
     "DistMult",
     "HolE",

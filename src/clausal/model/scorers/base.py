@@ -67,6 +67,14 @@ class Scorer(nn.Module, ABC):
             ]
         )
 
+    def components(self, vectors: Tensor) -> Tensor:
+        """Take vectors [..., dim] apart into the components [..., components, size] that scores are sums over."""
+        return torch.stack(halves(vectors), -1) if self.halved else vectors.unsqueeze(-1)
+
+    def join(self, components: Tensor) -> Tensor:
+        """Put components [..., components, size] together again: the inverse of ``components``. → [..., dim]."""
+        return torch.cat(components.unbind(-1), -1)
+
     def reset_relations_(self, relations: Tensor, generator: torch.Generator | None = None) -> None:
         """Initialise the matrix of relation parameters [relations, relation_dim]."""
         xavier_(relations, generator)
@@ -98,6 +106,21 @@ class MultilinearScorer(Scorer):
 
     def score_subjects(self, relation: Tensor, object: Tensor, candidates: Tensor) -> Tensor:
         return self.subject_query(relation, object) @ candidates.T
+
+
+class BlockScorer(MultilinearScorer):
+    """A scorer that is a sum of small bilinear forms: φ_r(x, y) = Σᵢ xᵢᵀ Mᵢ(r) yᵢ over components i.
+
+    Certificates and closed forms come with ``blocks``, and with ``components`` and ``join`` where an entity's vector
+    is neither its own components nor two halves.
+    """
+
+    rotates: ClassVar[bool] = False
+    """Whether components mix the numbers of a vector, so that a box of vectors is no box of components."""
+
+    @abstractmethod
+    def blocks(self, relation: Tensor) -> Tensor:
+        """Return the matrices Mᵢ of relations [..., relation_dim] → [..., components, size, size]."""
 
 
 def halves(vectors: Tensor) -> tuple[Tensor, Tensor]:

@@ -8,10 +8,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from clausal.model.scorers.base import MultilinearScorer, halves
+from clausal.model.scorers.base import BlockScorer, halves
 
 
-class ComplEx(MultilinearScorer):
+class ComplEx(BlockScorer):
     """Re⟨θ_r, h₁, h̄₂⟩; dim = 200 means 100 complex components."""
 
     name = "complex"
@@ -26,3 +26,7 @@ class ComplEx(MultilinearScorer):
         r_real, r_imag = halves(relation)
         o_real, o_imag = halves(object)
         return torch.cat([r_real * o_real + r_imag * o_imag, r_real * o_imag - r_imag * o_real], -1)
+
+    def blocks(self, relation: Tensor) -> Tensor:
+        real, imag = halves(relation)
+        return torch.stack([real, imag, -imag, real], -1).unflatten(-1, (2, 2))

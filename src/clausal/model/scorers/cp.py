@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from clausal.model.scorers.base import MultilinearScorer, halves
+from clausal.model.scorers.base import BlockScorer, halves
 
 
-class CP(MultilinearScorer):
+class CP(BlockScorer):
     """⟨s₁, r, o₂⟩ with entity halves (·₁, ·₂) for the roles of subject and of object."""
 
     name = "cp"
@@ -27,3 +27,7 @@ class CP(MultilinearScorer):
         _, as_object = halves(object)
         query = relation * as_object
         return torch.cat([query, torch.zeros_like(query)], -1)
+
+    def blocks(self, relation: Tensor) -> Tensor:
+        nothing = torch.zeros_like(relation)
+        return torch.stack([nothing, relation, nothing, nothing], -1).unflatten(-1, (2, 2))

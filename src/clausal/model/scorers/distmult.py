@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from clausal.model.scorers.base import MultilinearScorer
+from clausal.model.scorers.base import BlockScorer
 
 
-class DistMult(MultilinearScorer):
+class DistMult(BlockScorer):
     """⟨θ_r, h₁, h₂⟩, the tri-linear dot product."""
 
     name = "distmult"
@@ -17,3 +17,6 @@ class DistMult(MultilinearScorer):
 
     def subject_query(self, relation: Tensor, object: Tensor) -> Tensor:
         return relation * object
+
+    def blocks(self, relation: Tensor) -> Tensor:
+        return relation[..., None, None]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from clausal.model.scorers.base import MultilinearScorer
+from clausal.model.scorers.base import BlockScorer
 
 
-class RESCAL(MultilinearScorer):
+class RESCAL(BlockScorer):
     """h₁ᵀ M_r h₂; the dim² numbers of a relation are the rows of M_r one after the other."""
 
     name = "rescal"
@@ -25,3 +25,12 @@ class RESCAL(MultilinearScorer):
 
     def _matrix(self, relation: Tensor) -> Tensor:
         return relation.unflatten(-1, (self.dim, self.dim))
+
+    def components(self, vectors: Tensor) -> Tensor:
+        return vectors.unsqueeze(-2)
+
+    def join(self, components: Tensor) -> Tensor:
+        return components.squeeze(-2)
+
+    def blocks(self, relation: Tensor) -> Tensor:
+        return self._matrix(relation).unsqueeze(-3)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from clausal.model.scorers.base import MultilinearScorer, halves
+from clausal.model.scorers.base import BlockScorer, halves
 
 
-class SimplE(MultilinearScorer):
+class SimplE(BlockScorer):
     """½ (⟨s₁, r, o₂⟩ + ⟨o₁, r′, s₂⟩) with entity halves (·₁, ·₂) and relation halves (r, r′)."""
 
     name = "simple"
@@ -23,3 +23,8 @@ class SimplE(MultilinearScorer):
         forward, inverse = halves(relation)
         first, second = halves(object)
         return torch.cat([forward * second, inverse * first], -1) / 2
+
+    def blocks(self, relation: Tensor) -> Tensor:
+        forward, inverse = halves(relation / 2)
+        nothing = torch.zeros_like(forward)
+        return torch.stack([nothing, forward, inverse, nothing], -1).unflatten(-1, (2, 2))

@@ -1,0 +1,169 @@
+"""``clausal certify``: how badly each clause can be violated, over a region of vectors and over the real entities."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from clausal.cli.inputs import read_clauses
+from clausal.cli.output import Format, FormatOption, print_results, printable, stdout
+from clausal.cli.progress import entity_progress
+from clausal.errors import InputError, RunError
+
+if TYPE_CHECKING:
+    from clausal.run import Certification, ClauseCertificate
+
+
+class Region(StrEnum):
+    """Where vectors range."""
+
+    domain = "domain"
+    hull = "hull"
+    discs = "discs"
+    roles = "roles"
+
+
+class Semantics(StrEnum):
+    """How connectives act on scores."""
+
+    godel = "godel"
+    sum = "sum"
+    threshold = "threshold"
+    product = "product"
+    lukasiewicz = "lukasiewicz"
+
+
+def certify(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Run directory of a finished training.")],
+    clauses: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Clauses to certify, in place of those of the run.")
+    ] = None,
+    region: Annotated[
+        Region,
+        typer.Option(
+            help="Vectors to certify for: the model's domain, the hull of its entities as a box or as discs, "
+            "or of those in a variable's places."
+        ),
+    ] = Region.domain,
+    no_entities: Annotated[bool, typer.Option("--no-entities", help="Leave out the check over real entities.")] = False,
+    tolerance: Annotated[
+        float | None,
+        typer.Option(help="Violations up to this count as none; a hundredth of the margin by default."),
+    ] = None,
+    require: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WHAT",
+            help="Exit code 1 unless all clauses hold for all ('all') or at least on this graph "
+            "('graph'), or such a share of them holds on this graph (0.9).",
+        ),
+    ] = None,
+    semantics: Annotated[Semantics | None, typer.Option(help="How connectives act; as in training by default.")] = None,
+    thresholds: Annotated[
+        str | None,
+        typer.Option(metavar="BODY,HEAD", help="The scores from which body and head hold, for threshold semantics."),
+    ] = None,
+    device: Annotated[str, typer.Option(help="cpu, cuda, or auto for a GPU where there is one.")] = "auto",
+    format: FormatOption = Format.table,
+) -> None:
+    """Certify how badly each clause of a run can ever be violated."""
+    from clausal.run import load
+    from clausal.run.verdicts import check_requirement, unmet
+
+    if require is not None:
+        check_requirement(require)
+    limits = _thresholds(thresholds)
+    given = read_clauses(clauses) if clauses is not None else None
+    loaded = load(run, device=device)
+    with entity_progress() as progress:
+        result = loaded.certify(
+            given,
+            region=region.value,
+            entities=not no_entities,
+            tolerance=tolerance,
+            semantics=None if semantics is None else semantics.value,
+            thresholds=limits,
+            progress=progress,
+        )
+    if format is Format.table:
+        entities = any(one.entities for one in result.clauses)
+        rows = [_table_row(place, one, entities) for place, one in enumerate(result.clauses, 1)]
+    else:
+        rows = [_csv_row(one) for one in result.clauses]
+    print_results(format, rows, result.to_dict(), title=_title(run, result))
+    if format is Format.table:
+        _print_clauses(result)
+    failure = None if require is None else unmet(require, result.clauses)
+    if failure:
+        raise RunError(failure)
+
+
+def _thresholds(text: str | None) -> tuple[float, float] | None:
+    if text is None:
+        return None
+    try:
+        body, head = (float(part) for part in text.split(","))
+    except ValueError:
+        raise InputError(f"--thresholds {text}: expected two numbers, such as 0.5,0") from None
+    return body, head
+
+
+def _title(run: Path, result: Certification) -> str:
+    about = f"region {result.region}, {result.semantics} semantics, tolerance {result.tolerance:g}"
+    return f"{run}: largest violations, {about}"
+
+
+def _table_row(place: int, one: ClauseCertificate, entities: bool) -> dict[str, Any]:
+    """Return a row of numbers; clauses can be far wider than a terminal, so a table numbers them."""
+    row: dict[str, Any] = {
+        "#": place,
+        "verdict": one.verdict,
+        "attained": one.attained,
+        "bound": one.bound,
+        "gap": one.gap,
+    }
+    found = one.entities
+    if entities:
+        row |= {"rate %": found and 100 * found.rate, "mean": found and found.mean, "worst": found and found.worst}
+    return row
+
+
+def _csv_row(one: ClauseCertificate) -> dict[str, Any]:
+    found = one.entities
+    return {
+        "clause": str(one.clause),
+        "verdict": one.verdict,
+        "attained": one.attained,
+        "bound": one.bound,
+        "gap": one.gap,
+        "exact": one.exact,
+        "method": one.method,
+        "assignments": found and found.assignments,
+        "rate": found and found.rate,
+        "mean": found and found.mean,
+        "worst": found and found.worst,
+        "example": found and found.example and str(found.example),
+        "unchecked": one.unchecked,
+    }
+
+
+def _print_clauses(result: Certification) -> None:
+    """Print the clauses by number, violated ones with their worst example, and how many have which verdict."""
+    console = stdout()
+
+    def show(line: str) -> None:
+        line = printable(line)
+        if len(line) > console.width:
+            line = line.replace(" => ", "\n       => ")
+        console.print(line, markup=False, soft_wrap=True)
+
+    for place, one in enumerate(result.clauses, 1):
+        show(f"{place:>3}. {one.clause}")
+        if one.verdict == "violated" and one.entities:
+            show(f"       worst: {one.entities.example}")
+        if one.unchecked:
+            show(f"       not checked over the entities: {one.unchecked}")
+    show(", ".join(f"{count:,} {verdict}" for verdict, count in result.verdicts.items()))

@@ -1,0 +1,166 @@
+"""Regions: where the vectors of a clause range, slot by slot, in the components that the scorer works on.
+
+The free slots (variables) come first and the fixed ones (constants) after them, as in ``ArgumentSlots``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from clausal.consistency.clauses import ArgumentSlots, ClauseGroup
+from clausal.errors import InputError
+from clausal.logic.syntax import Implies, leaves
+from clausal.model.domains import Ball, Box, Sphere
+from clausal.model.predictor import LinkPredictor
+from clausal.model.scorers import BlockScorer
+
+RegionName = Literal["domain", "hull", "discs", "roles"]
+"""The model's domain; the box of its entities; discs around 0 with its entities; the box of a variable's entities."""
+
+
+@dataclass(frozen=True, eq=False)
+class Boxes:
+    """Every number of a slot between two limits; a constant has equal ones."""
+
+    low: Tensor  # [clauses, slots, components, size]
+    high: Tensor  # [clauses, slots, components, size]
+
+    def project(self, free: Tensor) -> Tensor:
+        """Return the nearest points of the region to free slots [clauses, sets, free, components, size]."""
+        count = free.shape[2]
+        return free.clamp(self.low[:, None, :count], self.high[:, None, :count])
+
+
+@dataclass(frozen=True, eq=False)
+class Balls:
+    """Every free slot, as a whole vector, in the unit ball, or on the unit sphere."""
+
+    free: int
+    fixed: Tensor  # [clauses, fixed slots, components, size]
+    sphere: bool = False
+
+    def project(self, free: Tensor) -> Tensor:
+        """Return the nearest points of the region to free slots [clauses, sets, free, components, size]."""
+        return (Sphere() if self.sphere else Ball()).project(free.flatten(-2)).view_as(free)
+
+
+@dataclass(frozen=True, eq=False)
+class Discs:
+    """Every component of a free slot in a centred ball: a disc, where the component is a complex number."""
+
+    radius: Tensor  # [clauses, free slots, components]
+    fixed: Tensor  # [clauses, fixed slots, components, size]
+
+    def project(self, free: Tensor) -> Tensor:
+        """Return the nearest points of the region to free slots [clauses, sets, free, components, size]."""
+        modulus = torch.linalg.vector_norm(free, dim=-1, keepdim=True)
+        tiny = torch.finfo(free.dtype).tiny
+        return free * (self.radius[:, None, :, :, None] / modulus.clamp_min(tiny)).clamp_max(1)
+
+
+Region = Boxes | Balls | Discs
+
+
+def region_of(
+    predictor: LinkPredictor, group: ClauseGroup, region: RegionName = "domain", facts: Tensor | None = None
+) -> Region | None:
+    """Return where the slots of a group's clauses range; None where that is no such region, as all of ℝᵏ is none.
+
+    ``roles`` needs the train facts [facts, 3].
+    """
+    if region == "roles":
+        if facts is None:
+            raise InputError('the region "roles" needs the train facts')
+        return _roles(predictor, group, facts)
+    if region == "domain":
+        return _domain(predictor, group)
+    free, fixed = components_of_slots(predictor, group)
+    entities = predictor.scorer.components(predictor.encode_all())
+    if region == "discs":
+        radius = torch.linalg.vector_norm(entities, dim=-1).amax(0)
+        return Discs(radius.expand(len(fixed), free, -1), fixed)
+    return _boxes(entities.amin(0), entities.amax(0), free, fixed)
+
+
+def limits_of(region: Region | None, free: int) -> Tensor:
+    """Return what a region other than the domain knows of its free slots, to be kept while the entities move on."""
+    assert isinstance(region, Boxes | Discs)
+    return region.radius if isinstance(region, Discs) else torch.stack([region.low[:, :free], region.high[:, :free]])
+
+
+def region_within(predictor: LinkPredictor, group: ClauseGroup, limits: Tensor) -> Region:
+    """Return the region with these limits of the free slots, and the constants where they are now."""
+    _, fixed = components_of_slots(predictor, group)
+    if limits.dim() == 3:
+        return Discs(limits, fixed)
+    low, high = limits
+    return Boxes(torch.cat([low, fixed], 1), torch.cat([high, fixed], 1))
+
+
+def components_of_slots(predictor: LinkPredictor, group: ClauseGroup) -> tuple[int, Tensor]:
+    """Return the number of free slots, and the components of the fixed ones."""
+    free = ArgumentSlots.of(group.shape, predictor.scorer.arguments).free
+    return free, predictor.scorer.components(group.constant_vectors(predictor))
+
+
+def _boxes(low: Tensor, high: Tensor, free: int, fixed: Tensor) -> Boxes:
+    """Give every free slot the same limits [components, size]."""
+    shape = (len(fixed), free, *low.shape)
+    return Boxes(torch.cat([low.expand(shape), fixed], 1), torch.cat([high.expand(shape), fixed], 1))
+
+
+def _domain(predictor: LinkPredictor, group: ClauseGroup) -> Region | None:
+    domain, scorer = predictor.domain, predictor.scorer
+    free, fixed = components_of_slots(predictor, group)
+    if isinstance(domain, Sphere | Ball):
+        return Balls(free, fixed, sphere=isinstance(domain, Sphere))
+    if isinstance(domain, Box) and not (isinstance(scorer, BlockScorer) and scorer.rotates):
+        low = fixed.new_full(fixed.shape[2:], domain.low)
+        return _boxes(low, fixed.new_full(fixed.shape[2:], domain.high), free, fixed)
+    return None
+
+
+def _roles(predictor: LinkPredictor, group: ClauseGroup, facts: Tensor) -> Boxes:
+    """Intersect, for each variable, the boxes of what stands in its places in the train facts of the body's relations.
+
+    Where two boxes do not meet, the gap between them counts; a relation without facts says nothing.
+    """
+    hull = region_of(predictor, group, "hull")
+    assert isinstance(hull, Boxes)
+    low, high = hull.low.clone(), hull.high.clone()
+    slots = ArgumentSlots.of(group.shape, predictor.scorer.arguments)
+
+    @cache
+    def limits(relation: int, argument: int) -> tuple[Tensor, Tensor] | None:
+        of_relation = facts[facts[:, 1] == relation].long()
+        if not len(of_relation):
+            return None
+        subjects, objects = of_relation[:, 0], of_relation[:, 2]
+        if predictor.scorer.arguments == 1:
+            vectors = predictor.fixed_arguments(subjects, objects)
+        else:
+            vectors = predictor.encode((objects if argument else subjects).unique())
+        components = predictor.scorer.components(vectors)
+        return components.amin(0), components.amax(0)
+
+    for clause, relations in enumerate(group.relations.tolist()):
+        for atom in _body_atoms(group):
+            for argument, position in enumerate(slots.positions):
+                slot, found = position[atom], limits(relations[atom], argument)
+                if slot < slots.free and found is not None:
+                    low[clause, slot] = torch.maximum(low[clause, slot], found[0])
+                    high[clause, slot] = torch.minimum(high[clause, slot], found[1])
+    return Boxes(torch.minimum(low, high), torch.maximum(low, high))
+
+
+def _body_atoms(group: ClauseGroup) -> list[int]:
+    match group.shape.formula:
+        case Implies(body, _):
+            return [atom.index for atom in leaves(body)]
+        case _:
+            return []

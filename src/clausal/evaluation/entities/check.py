@@ -1,0 +1,88 @@
+"""The exact check of clauses over real entities, under Gödel semantics: how often, how much and where they fail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import torch
+
+from clausal.consistency.clauses import ClauseGroup
+from clausal.evaluation.entities.atoms import pair_indicator
+from clausal.evaluation.entities.chains import chain_of
+from clausal.evaluation.entities.clause_scores import ClauseScores
+from clausal.evaluation.entities.memory import DEFAULT_MEMORY, Memory
+from clausal.evaluation.entities.products import ChainCheck
+from clausal.evaluation.entities.tally import EntityCheck, Tally
+from clausal.evaluation.protocol import scoring
+from clausal.logic.syntax import Clause, Variable
+from clausal.model.predictor import LinkPredictor
+
+DEFAULT_TOLERANCE = 1e-4
+"""Scores are sums in single precision: a smaller violation may be their rounding."""
+
+
+def check_entities(
+    predictor: LinkPredictor,
+    groups: Sequence[ClauseGroup],
+    *,
+    tolerance: float = DEFAULT_TOLERANCE,
+    memory: int = DEFAULT_MEMORY,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[EntityCheck]:
+    """Check each clause on every assignment of entities to its variables, group after group.
+
+    Clauses of at most two variables are checked whatever their formula; of those with more, chains such as
+    ``r(X, Y), s(Y, Z) => t(X, Z)``, for every pair of ends. A violation counts above ``tolerance``. Of a model
+    with vectors for some pairs of entities only (Model F), assignments are those whose pairs all have one, and
+    for a chain the pairs of ends whose head has one, with middles whose pairs have one. Scores and the work on
+    them take about ``memory`` bytes. ``progress`` is told how many rows of entities are done, of how many.
+    """
+    predictor = predictor.tabulated()
+    total = predictor.num_entities * sum(len(group.clauses) for group in groups)
+    done = 0
+
+    def advance(rows: int) -> None:
+        nonlocal done
+        done += rows
+        if progress is not None:
+            progress(done, total)
+
+    with scoring(predictor):
+        indicator = pair_indicator(predictor)
+        return [
+            _check(ClauseScores(predictor, indicator, group, index), tolerance, memory, advance)
+            for group in groups
+            for index in range(len(group.clauses))
+        ]
+
+
+def _check(scores: ClauseScores, tolerance: float, memory: int, advance: Callable[[int], None]) -> EntityCheck:
+    clause, shape = scores.group.clauses[scores.clause], scores.group.shape
+    tally, limits = Tally(tolerance), Memory(memory, scores.predictor.device)
+    if shape.variables <= 2:
+        worst = _check_pairs(scores, tally, limits, advance)
+    elif (chain := chain_of(shape)) is not None:
+        worst = ChainCheck(scores, chain, limits).run(tally, advance)
+    else:
+        advance(scores.predictor.num_entities)
+        return EntityCheck(clause, reason=f"{shape.variables} variables, and no chain")
+    found = dict(zip(_names(clause), worst, strict=False)) if tally.largest > 0 else {}
+    return EntityCheck(clause, tally.checked, tally.violated, tally.mean, tally.largest, found)
+
+
+def _check_pairs(scores: ClauseScores, tally: Tally, memory: Memory, advance: Callable[[int], None]) -> list[int]:
+    """Tally every assignment to at most two variables: the first over rows, the second over columns."""
+    entities, shape = scores.predictor.num_entities, scores.group.shape
+    formula = scores.formula(shape.formula, 0, 1)
+    rows = torch.arange(entities if shape.variables > 0 else 1, device=memory.device)
+    for ids in rows.split(memory.rows(entities, matrices=2 * len(shape.atoms) + 4)):
+        tally.add(formula.violation(ids), formula.exists(ids), int(ids[0]), 0)
+        advance(len(ids))
+    advance(entities - len(rows))
+    return [tally.row, tally.column]
+
+
+def _names(clause: Clause) -> Iterator[str]:
+    """Yield the names of a clause's variables, by first occurrence."""
+    terms = dict.fromkeys(term for atom in clause.atoms for term in atom.terms)
+    yield from (term.name for term in terms if isinstance(term, Variable))

@@ -1,0 +1,172 @@
+"""Certificates of a run: each clause over a region of vectors and over the real entities, in names."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, get_args
+
+import torch
+
+from clausal.config import Settings
+from clausal.consistency import SEMANTICS, ClauseGroup, Semantics, group_clauses
+from clausal.consistency.certificates import Certificate, certify
+from clausal.consistency.falsum import simplified
+from clausal.consistency.regions import RegionName
+from clausal.consistency.semantics import Godel, Threshold
+from clausal.errors import InputError, did_you_mean
+from clausal.evaluation.entities import EntityCheck, check_entities
+from clausal.graph.graph import Graph
+from clausal.logic import check_clauses
+from clausal.logic.shape import shape_of
+from clausal.logic.syntax import Clause, Implies, Term, Variable
+from clausal.model.predictor import LinkPredictor
+from clausal.run.verdicts import ClauseCertificate, EntityFigures, Example, Verdict, verdict
+from clausal.training.certified import default_tolerance
+from clausal.training.train import make_semantics
+
+Progress = Callable[[int, int], None]
+
+_ROUNDING = 1e-9  # attained and bound of a closed form differ by as much in double precision
+
+
+@dataclass(frozen=True, eq=False)
+class Certification:
+    """The certificates of clauses, in their order, and what they are about."""
+
+    clauses: list[ClauseCertificate]
+    region: str
+    semantics: str
+    thresholds: tuple[float, float] | None
+    tolerance: float
+
+    @property
+    def verdicts(self) -> dict[str, int]:
+        """How many clauses have which verdict, the strongest first."""
+        counts = Counter(one.verdict for one in self.clauses)
+        return {verdict: counts[verdict] for verdict in get_args(Verdict) if counts[verdict]}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``clausal certify --format json`` prints."""
+        return {
+            "region": self.region,
+            "semantics": self.semantics,
+            "thresholds": self.thresholds,
+            "tolerance": self.tolerance,
+            "verdicts": self.verdicts,
+            "clauses": [one.to_dict() for one in self.clauses],
+        }
+
+
+def certify_clauses(
+    predictor: LinkPredictor,
+    graph: Graph,
+    clauses: Sequence[Clause],
+    settings: Settings,
+    *,
+    region: RegionName = "domain",
+    entities: bool = True,
+    tolerance: float | None = None,
+    semantics: str | None = None,
+    thresholds: tuple[float, float] | None = None,
+    progress: Progress | None = None,
+) -> Certification:
+    """Certify clauses on a trained predictor; the settings give semantics and tolerance where none are named."""
+    if not clauses:
+        raise InputError("the run was trained without clauses; give clauses to certify: --clauses FILE")
+    _check_known("region", region, get_args(RegionName))
+    check_clauses(clauses, graph.entities, graph.relations)
+    tolerance = default_tolerance(settings.facts.margin) if tolerance is None else _checked_tolerance(tolerance)
+    meaning = _semantics(settings, semantics, thresholds)
+    groups = [group.to(predictor.device) for group in group_clauses(clauses, graph.entities, graph.relations)]
+    facts = torch.from_numpy(graph.train).to(predictor.device)
+    certificates = certify(predictor, groups, semantics=meaning, region=region, facts=facts)
+    checks = _check(predictor, groups, entities, meaning, tolerance, progress)
+    found = {
+        id(clause): _certificate(clause, certificate, place, checks.get(id(clause)), predictor, graph, tolerance)
+        for group, certificate in zip(groups, certificates, strict=True)
+        for place, clause in enumerate(group.clauses)
+    }
+    limits = (meaning.body, meaning.head) if isinstance(meaning, Threshold) else None
+    return Certification([found[id(clause)] for clause in clauses], region, meaning.name, limits, tolerance)
+
+
+def _semantics(settings: Settings, name: str | None, thresholds: tuple[float, float] | None) -> Semantics:
+    """Return the semantics asked for, or else that of the training."""
+    about = settings.clauses
+    name = name or about.semantics
+    _check_known("semantics", name, SEMANTICS)
+    if thresholds is not None and name != "threshold":
+        raise InputError(f"thresholds go with threshold semantics, not with {name}: --semantics threshold")
+    return make_semantics(about.model_copy(update={"semantics": name, "thresholds": thresholds or about.thresholds}))
+
+
+def _check_known(kind: str, name: str, known: Iterable[str]) -> None:
+    if name not in known:
+        raise InputError(f"unknown {kind} '{name}'{did_you_mean(name, known) or '; known: ' + ', '.join(known)}")
+
+
+def _checked_tolerance(tolerance: float) -> float:
+    if not 0 <= tolerance < float("inf"):
+        raise InputError(f"the tolerance must be a number of at least 0; got {tolerance}")
+    return tolerance
+
+
+def _check(
+    predictor: LinkPredictor,
+    groups: Sequence[ClauseGroup],
+    wanted: bool,
+    semantics: Semantics,
+    tolerance: float,
+    progress: Progress | None,
+) -> dict[int, EntityCheck | str]:
+    """Return what the entities say of each clause, by its id, or why they were not asked."""
+    clauses = [clause for group in groups for clause in group.clauses]
+    if not wanted:
+        return {}
+    if type(semantics) is not Godel:
+        return {
+            id(clause): f"real entities are checked under godel semantics, not {semantics.name}" for clause in clauses
+        }
+    checks = check_entities(predictor, groups, tolerance=tolerance, progress=progress)
+    return {id(clause): check for clause, check in zip(clauses, checks, strict=True)}
+
+
+def _certificate(
+    clause: Clause,
+    certificate: Certificate,
+    place: int,
+    check: EntityCheck | str | None,
+    predictor: LinkPredictor,
+    graph: Graph,
+    tolerance: float,
+) -> ClauseCertificate:
+    attained, largest = certificate.attained[place].item(), certificate.bound[place].item()
+    bound = largest if largest < float("inf") else None
+    exact = bound is not None and bound - attained <= _ROUNDING * max(1.0, bound)
+    unchecked = check if isinstance(check, str) or check is None else check.reason
+    figures = None
+    if isinstance(check, EntityCheck) and check.reason is None:
+        example = _example(clause, check, predictor, graph) if check.largest > 0 else None
+        figures = EntityFigures(check.checked, check.rate, check.mean, check.largest, example)
+    judged = verdict(attained, bound, figures.worst if figures else None, tolerance)
+    return ClauseCertificate(clause, attained, bound, exact, certificate.method, figures, unchecked, judged)
+
+
+@torch.no_grad()
+def _example(clause: Clause, check: EntityCheck, predictor: LinkPredictor, graph: Graph) -> Example:
+    """Name the entities that violate a clause most, and what they make of its body and head."""
+
+    def entity(term: Term) -> int:
+        return check.worst[term.name] if isinstance(term, Variable) else graph.entities.id(term.name)
+
+    ids = [(entity(a.subject), graph.relations.id(a.relation), entity(a.object)) for a in clause.atoms]
+    scores = predictor.score(*torch.tensor(ids, device=predictor.device).T)
+    names = {variable: graph.entities[id] for variable, id in check.worst.items()}
+    match simplified(shape_of(clause)[0].formula):
+        case Implies(body, head):
+            values = [Godel().value(part, scores).item() for part in (body, head)]
+            return Example(names, check.largest, *values)
+        case _:
+            return Example(names, check.largest)

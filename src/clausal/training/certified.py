@@ -1,0 +1,55 @@
+"""The certified inconsistency while training: bounds on what any adversary could find, next to what one has found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import torch
+
+from clausal.consistency.clauses import ClauseGroup
+from clausal.consistency.closed_form import ClosedForm
+from clausal.model.predictor import LinkPredictor
+
+SHARE_OF_MARGIN = 0.01
+"""Facts are pushed above the margin γ and corruptions below −γ, so a violation of this share of γ turns no fact into
+its opposite; and it is far above the rounding errors of single precision."""
+
+
+def default_tolerance(margin: float) -> float:
+    """Return the violation up to which a clause counts as obeyed: a hundredth of the margin."""
+    return SHARE_OF_MARGIN * (margin or 1.0)
+
+
+@dataclass(frozen=True)
+class Certified:
+    """The weighted sum of the bounds, over how many clauses, and how many of them are certified to hold."""
+
+    inconsistency: float
+    clauses: int
+    holding: int
+
+
+class CertifiedInconsistency:
+    """Bounds the largest violation of each clause that has a bound, for the model as it is."""
+
+    def __init__(self, bounds: ClosedForm, groups: Sequence[ClauseGroup], tolerance: float) -> None:
+        self.bounds = bounds
+        self.groups = groups
+        self.tolerance = tolerance
+
+    @torch.no_grad()
+    def __call__(self, predictor: LinkPredictor) -> dict[str, Any]:
+        """Return the record for the log; nothing where no clause has a bound."""
+        groups = [group for group in self.groups if self.bounds.treats(predictor, group)]
+        if not groups:
+            return {}
+        largest = self.bounds.inconsistency(predictor, groups, self.bounds.find(predictor, groups))
+        weights = torch.cat([group.weights for group in groups])
+        record = Certified(
+            inconsistency=(weights * largest).sum().item(),
+            clauses=len(largest),
+            holding=int((largest <= self.tolerance).sum()),
+        )
+        return {"certified": asdict(record)}
