@@ -19,9 +19,10 @@ from all_assignments import (
 from torch import nn
 
 from clausal.consistency import group_clauses
+from clausal.consistency.semantics import Product, Threshold
 from clausal.errors import RunError
 from clausal.evaluation.entities import check_entities
-from clausal.logic import parse_clause
+from clausal.logic import Falsum, horn_parts, parse_clause
 from clausal.model import SCORERS, LinkPredictor
 
 ONE_AND_TWO_VARIABLES = [
@@ -111,6 +112,33 @@ def test_chains_are_checked_with_their_best_middle_in_every_direction(text):
             assert_found(found, by_ends(clause, every))
             if found.largest > 0:
                 assert at(every, clause, found.worst) == pytest.approx(found.largest, rel=1e-5)
+
+
+@pytest.mark.parametrize("thresholds", [(0.0, 0.0), (-1.0, 1.0), (2.0, -1.0)], ids=str)
+@pytest.mark.parametrize("text", ["p(X,Y) => q(Y,X)", "p(X,Y), q(Y,X) => r(X,Y)", *(c for c in CHAINS if "|" not in c)])
+def test_thresholds_ask_for_a_head_where_the_body_is_predicted(text, thresholds):
+    """[min(body − τ, τ′ − head)]₊ on whole arrays."""
+    clause, entities, (least, most) = parse_clause(text), 6 if "V" in text else 9, thresholds
+    predictor = small_predictor("complex", entities, seed=5)
+    table = score_table(predictor)
+    body, head = horn_parts(clause)
+
+    def scores(atom):
+        return atom_array(clause, atom, table, entity_names(entities))
+
+    short = [] if head == Falsum() else [most - scores(head)]
+    every = np.minimum.reduce(np.broadcast_arrays(*(scores(atom) - least for atom in body), *short)).clip(0)
+    for memory in (2**22, TINY):
+        found = check(predictor, text, memory=memory, semantics=Threshold(*thresholds))
+        assert_found(found, by_ends(clause, every) if len(variables_of(clause)) > 2 else every)
+        if found.largest > 0:
+            assert at(every, clause, found.worst) == pytest.approx(found.largest, rel=1e-5)
+
+
+def test_other_semantics_are_checked_for_two_variables_only():
+    predictor = small_predictor("complex", entities=5, seed=1)
+    assert check(predictor, "p(X,Y) => q(X,Y)", semantics=Product()).reason is None
+    assert check(predictor, CHAINS[0], semantics=Product()).reason == "3 variables, and product semantics"
 
 
 @pytest.mark.parametrize("levels", [1, 50])

@@ -120,16 +120,12 @@ def _check(
     semantics: Semantics,
     tolerance: float,
     progress: Progress | None,
-) -> dict[int, EntityCheck | str]:
-    """Return what the entities say of each clause, by its id, or why they were not asked."""
+) -> dict[int, EntityCheck]:
+    """Return what the entities say of each clause, by its id; nothing where they are not to be asked."""
     clauses = [clause for group in groups for clause in group.clauses]
     if not wanted:
         return {}
-    if type(semantics) is not Godel:
-        return {
-            id(clause): f"real entities are checked under godel semantics, not {semantics.name}" for clause in clauses
-        }
-    checks = check_entities(predictor, groups, tolerance=tolerance, progress=progress)
+    checks = check_entities(predictor, groups, semantics=semantics, tolerance=tolerance, progress=progress)
     return {id(clause): check for clause, check in zip(clauses, checks, strict=True)}
 
 
@@ -137,7 +133,7 @@ def _certificate(
     clause: Clause,
     certificate: Certificate,
     place: int,
-    check: EntityCheck | str | None,
+    check: EntityCheck | None,
     predictor: LinkPredictor,
     graph: Graph,
     tolerance: float,
@@ -145,9 +141,9 @@ def _certificate(
     attained, largest = certificate.attained[place].item(), certificate.bound[place].item()
     bound = largest if largest < float("inf") else None
     exact = bound is not None and bound - attained <= _ROUNDING * max(1.0, bound)
-    unchecked = check if isinstance(check, str) or check is None else check.reason
+    unchecked = None if check is None else check.reason
     figures = None
-    if isinstance(check, EntityCheck) and check.reason is None:
+    if check is not None and check.reason is None:
         example = _example(clause, check, predictor, graph) if check.largest > 0 else None
         figures = EntityFigures(check.checked, check.rate, check.mean, check.largest, example)
     judged = verdict(attained, bound, figures.worst if figures else None, tolerance)

@@ -1,4 +1,4 @@
-"""The exact check of clauses over real entities, under Gödel semantics: how often, how much and where they fail."""
+"""The exact check of clauses over real entities: how often, how much and where they fail."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 import torch
 
 from clausal.consistency.clauses import ClauseGroup
+from clausal.consistency.semantics import Godel, Semantics
 from clausal.evaluation.entities.atoms import pair_indicator
 from clausal.evaluation.entities.chains import chain_of
 from clausal.evaluation.entities.clause_scores import ClauseScores
 from clausal.evaluation.entities.memory import DEFAULT_MEMORY, Memory
-from clausal.evaluation.entities.products import ChainCheck
+from clausal.evaluation.entities.products import CHAIN_SEMANTICS, ChainCheck
 from clausal.evaluation.entities.tally import EntityCheck, Tally
 from clausal.evaluation.protocol import scoring
 from clausal.logic.syntax import Clause, Variable
@@ -25,6 +26,7 @@ def check_entities(
     predictor: LinkPredictor,
     groups: Sequence[ClauseGroup],
     *,
+    semantics: Semantics | None = None,
     tolerance: float = DEFAULT_TOLERANCE,
     memory: int = DEFAULT_MEMORY,
     progress: Callable[[int, int], None] | None = None,
@@ -32,12 +34,13 @@ def check_entities(
     """Check each clause on every assignment of entities to its variables, group after group.
 
     Clauses of at most two variables are checked whatever their formula; of those with more, chains such as
-    ``r(X, Y), s(Y, Z) => t(X, Z)``, for every pair of ends. A violation counts above ``tolerance``. Of a model
-    with vectors for some pairs of entities only (Model F), assignments are those whose pairs all have one, and
-    for a chain the pairs of ends whose head has one, with middles whose pairs have one. Scores and the work on
-    them take about ``memory`` bytes. ``progress`` is told how many rows of entities are done, of how many.
+    ``r(X, Y), s(Y, Z) => t(X, Z)``, for every pair of ends, under Gödel (the default) and threshold semantics. A
+    violation counts above ``tolerance``. Of a model with vectors for some pairs of entities only (Model F),
+    assignments are those whose pairs all have one, and for a chain the pairs of ends whose head has one, with
+    middles whose pairs have one. Scores and the work on them take about ``memory`` bytes. ``progress`` is told how
+    many rows of entities are done, of how many.
     """
-    predictor = predictor.tabulated()
+    predictor, semantics = predictor.tabulated(), semantics or Godel()
     total = predictor.num_entities * sum(len(group.clauses) for group in groups)
     done = 0
 
@@ -50,7 +53,7 @@ def check_entities(
     with scoring(predictor):
         indicator = pair_indicator(predictor)
         return [
-            _check(ClauseScores(predictor, indicator, group, index), tolerance, memory, advance)
+            _check(ClauseScores(predictor, indicator, group, index, semantics), tolerance, memory, advance)
             for group in groups
             for index in range(len(group.clauses))
         ]
@@ -61,11 +64,12 @@ def _check(scores: ClauseScores, tolerance: float, memory: int, advance: Callabl
     tally, limits = Tally(tolerance), Memory(memory, scores.predictor.device)
     if shape.variables <= 2:
         worst = _check_pairs(scores, tally, limits, advance)
-    elif (chain := chain_of(shape)) is not None:
+    elif (chain := chain_of(shape)) is not None and type(scores.semantics) in CHAIN_SEMANTICS:
         worst = ChainCheck(scores, chain, limits).run(tally, advance)
     else:
         advance(scores.predictor.num_entities)
-        return EntityCheck(clause, reason=f"{shape.variables} variables, and no chain")
+        problem = "no chain" if chain is None else f"{scores.semantics.name} semantics"
+        return EntityCheck(clause, reason=f"{shape.variables} variables, and {problem}")
     found = dict(zip(_names(clause), worst, strict=False)) if tally.largest > 0 else {}
     return EntityCheck(clause, tally.checked, tally.violated, tally.mean, tally.largest, found)
 

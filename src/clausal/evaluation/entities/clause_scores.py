@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from clausal.consistency.clauses import ClauseGroup
+from clausal.consistency.semantics import Semantics
 from clausal.evaluation.entities.atoms import AtomScores, Place
 from clausal.evaluation.entities.matrices import FormulaScores
 from clausal.logic.shape import AtomShape, Skeleton, Slot
@@ -20,6 +21,7 @@ class ClauseScores:
     indicator: LinkPredictor | None
     group: ClauseGroup
     clause: int
+    semantics: Semantics
 
     def atom(self, index: int, row: int, column: int) -> AtomScores:
         """Return the scores of an atom when these variables, by number, run over rows and columns."""
@@ -40,4 +42,5 @@ class ClauseScores:
         numbers = iter(range(len(order)))
         renumbered = map_leaves(formula, lambda atom: AtomShape(next(numbers), atom.subject, atom.object))
         width = self.predictor.num_entities if self.group.shape.variables > 1 else 1
-        return FormulaScores(renumbered, tuple(self.atom(index, row, column) for index in order), width)
+        atoms = tuple(self.atom(index, row, column) for index in order)
+        return FormulaScores(self.semantics, renumbered, atoms, width)

@@ -9,7 +9,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from clausal.consistency.semantics import Godel
+from clausal.consistency.semantics import Semantics
 from clausal.evaluation.entities.atoms import AtomScores
 from clausal.logic.shape import Skeleton
 
@@ -43,19 +43,20 @@ def _or_nothing(atom: AtomScores, ids: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class FormulaScores:
-    """The scores of the atoms of a formula, from which Gödel semantics gives its value or violation."""
+    """The scores of the atoms of a formula, from which a semantics gives its value or violation."""
 
+    semantics: Semantics
     formula: Skeleton
     atoms: tuple[AtomScores, ...]  # in the order of the formula's leaves
     width: int  # how many columns: one for each entity, or one alone for a clause of fewer than two variables
 
     def value(self, ids: Tensor) -> Tensor:
         """Return the formula's value: ids of rows [b] → [b, width]."""
-        return Godel().value(self.formula, self._stacked(ids))
+        return self.semantics.value(self.formula, self._stacked(ids))
 
     def violation(self, ids: Tensor) -> Tensor:
         """Return the formula's violation: ids of rows [b] → [b, width]."""
-        return Godel().violation(self.formula, self._stacked(ids))
+        return self.semantics.violation(self.formula, self._stacked(ids))
 
     def exists(self, ids: Tensor) -> Tensor | None:
         """Say for which assignments the model has every pair that it must score; None if for all."""
@@ -64,7 +65,7 @@ class FormulaScores:
 
     def transposed(self) -> FormulaScores:
         """Return the scores with rows as columns and columns as rows."""
-        return FormulaScores(self.formula, tuple(atom.transposed() for atom in self.atoms), self.width)
+        return FormulaScores(self.semantics, self.formula, tuple(atom.transposed() for atom in self.atoms), self.width)
 
     def _stacked(self, ids: Tensor) -> Tensor:
         # One atom after another in memory, so that each is contiguous when the semantics picks it.

@@ -8,13 +8,18 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
+from clausal.consistency.negation import negation_normal
+from clausal.consistency.semantics import Godel, Semantics, Threshold
 from clausal.evaluation.entities.chains import Chain
 from clausal.evaluation.entities.clause_scores import ClauseScores
 from clausal.evaluation.entities.matrices import Conjunction, FormulaScores, Matrix
 from clausal.evaluation.entities.memory import Memory
 from clausal.evaluation.entities.middles import Middles
 from clausal.evaluation.entities.tally import Tally
+from clausal.logic.syntax import Not
 
+CHAIN_SEMANTICS: tuple[type[Semantics], ...] = (Godel, Threshold)
+"""The semantics under which a chain's violation grows with the least score of its body, so that one middle counts."""
 _SAMPLE = 32
 """Entities on either end from which the cheaper side of a product is guessed."""
 
@@ -54,9 +59,11 @@ class ChainCheck:
         self.prefixes: list[Matrix] = [self.links[0]]
         for link in self.links[1:-1]:
             self.prefixes.append(Product(self.prefixes[-1], link, self.entities, memory))
+        self.threshold = scores.semantics if isinstance(scores.semantics, Threshold) else None
         self.head: FormulaScores | None = None
         if chain.head is not None:
-            self.head = scores.formula(chain.head, path[0], path[-1])
+            head = negation_normal(Not(chain.head)) if self.threshold else chain.head
+            self.head = scores.formula(head, path[0], path[-1])
 
     def run(self, tally: Tally, advance: Callable[[int], None]) -> list[int]:
         """Tally all pairs of ends; return the entities of the worst assignment by variable."""
@@ -71,22 +78,32 @@ class ChainCheck:
         everyone = torch.arange(self.entities, device=self.memory.device)
         for ids in everyone.split(self.memory.columns(self.entities, matrices=8)):
             columns = right.rows(ids)
-            floor, exists = self._floor(head, ids, columns.T)
-            violation = middles.product(columns, floor) - floor
-            tally.add(violation, exists, 0, int(ids[0]))
+            exists = None if head is None else head.exists(ids)
+            violation = self._violation(middles, columns, None if head is None else head.value(ids).T, exists)
+            tally.add(violation, None if exists is None else exists.T, 0, int(ids[0]))
             advance(len(ids))
         ends = (tally.column, tally.row) if swapped else (tally.row, tally.column)
         return self._with_middles(*ends)
 
-    def _floor(self, head: FormulaScores | None, ids: Tensor, like: Tensor) -> tuple[Tensor, Tensor | None]:
-        """Return what the body must exceed to violate the clause, and for which pairs there is a head."""
-        if head is None:
-            return torch.zeros_like(like), None
-        floor, exists = head.value(ids).T.contiguous(), head.exists(ids)
-        if exists is None:
-            return floor, None
-        # Nothing exceeds infinity, so that no middle is looked for.
-        return torch.where(exists.T, floor, torch.inf), exists.T
+    def _violation(self, middles: Middles, columns: Tensor, head: Tensor | None, exists: Tensor | None) -> Tensor:
+        """Return the violation of pairs of ends, given the head's value: [entities, columns].
+
+        The floor is what the body must exceed to violate the clause. Nothing exceeds infinity, so that no middle is
+        looked for where the head holds or a pair has no head.
+        """
+        if self.threshold is None:
+            floor = torch.zeros_like(columns.T) if head is None else head.contiguous()
+        else:
+            floor = torch.full_like(columns.T, self.threshold.body)
+            if head is not None:  # how far it fails
+                floor = torch.where(head > 0, floor, torch.inf)
+        if exists is not None:
+            floor = torch.where(exists.T, floor, torch.inf)
+        body = middles.product(columns, floor)
+        if self.threshold is None:
+            return body - floor
+        excess = body - self.threshold.body
+        return excess if head is None else torch.minimum(excess, head).relu_()
 
     def _prefers_the_other_side(self, left: Matrix, right: Matrix) -> bool:
         """Say whether candidates in the order of the second end's scores are settled sooner, by a sample."""
