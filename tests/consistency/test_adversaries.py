@@ -9,9 +9,9 @@ from random_models import groups_of, random_predictor
 from clausal.config import ClauseSettings
 from clausal.consistency import SEMANTICS, ClosedForm, GradientAscent, RealEntities, certify, group_clauses
 from clausal.errors import InputError
-from clausal.graph import Graph
-from clausal.logic import parse_clauses
-from clausal.model import SCORERS, Ball, Box, Cube, Sphere
+from clausal.graph import Graph, dataset_clauses, load_graph
+from clausal.logic import parse_clauses, read_clauses
+from clausal.model import SCORERS, Ball, Box, Cube, LinkPredictor, Sphere, Table, Unbounded
 from clausal.training.train import make_adversary
 
 TEXTS = (
@@ -32,9 +32,9 @@ def seeded(seed=0):
 @pytest.mark.parametrize("domain", [Sphere(), Cube(), Ball(), Box(-0.5, 0.25)], ids=repr)
 def test_gradient_ascent_stays_in_the_domain_and_finds_worse_sets(scorer, domain):
     groups = groups_of(*TEXTS)
-    adversary = GradientAscent(sets=8, steps=15)
+    adversary = GradientAscent(sets=8, steps=12)
     before = after = 0.0
-    for seed in range(3):
+    for seed in range(2):
         predictor = random_predictor(scorer, domain, dim=6, seed=seed)
         start = adversary.start(predictor, groups, seeded(seed))
         found = adversary.find(predictor, groups, seeded(seed))
@@ -141,11 +141,11 @@ def test_inconsistency_pools_the_sets_of_each_clause(pooling):
 
 
 MIXED = ("p(X,Y) => q(X,Y)", "p(X,Y), q(Y,Z) => r(X,Z)", "s(X,Y) => p(Y,X)", "r(X,Y) => s(X,Z)")
-"""On the sphere the second and the fourth have no closed form; on the cube all do."""
+"""With TransE on all vectors the second and the fourth have no bound; with ComplEx on the cube all have one."""
 
 
 def test_closed_form_falls_back_for_just_the_clauses_it_cannot_treat():
-    predictor = random_predictor("complex", Sphere(), seed=6)
+    predictor = random_predictor("transe", Unbounded(), seed=6)
     groups = groups_of(*MIXED)
     fallback = GradientAscent(sets=4, steps=5)
     adversary = ClosedForm(fallback)
@@ -161,7 +161,7 @@ def test_closed_form_falls_back_for_just_the_clauses_it_cannot_treat():
 
 
 def test_closed_form_without_a_fallback_skips_what_it_cannot_treat():
-    predictor = random_predictor("complex", Sphere(), seed=6)
+    predictor = random_predictor("transe", Unbounded(), seed=6)
     inconsistency = ClosedForm().inconsistency(predictor, groups_of(*MIXED), [])
     assert inconsistency[[1, 3]].tolist() == [0.0, 0.0]
     assert (inconsistency[[0, 2]] > 0).all()
@@ -190,11 +190,11 @@ def test_what_closed_form_keeps_gives_the_bound_it_was_solved_for(region, semant
     treated = [adversary.treats(predictor, group) for group in groups]
     certificates = certify(predictor, groups, semantics=SEMANTICS[semantics](), region=region, facts=facts)
     found = adversary.inconsistency(predictor, groups, adversary.find(predictor, groups))
-    for value, certificate, known in zip(found, certificates, treated, strict=True):
-        if known:
-            assert value.item() == pytest.approx(certificate.bound.item(), abs=1e-6)
-    assert treated[0] or semantics == "threshold"
-    assert all(treated) or region == "discs"
+    for value, certificate in zip(found, certificates, strict=True):
+        # On discs eigenvalues are bounded, closely, and small multipliers are rounded up.
+        tolerance = 1e-3 if region == "discs" else 1e-6
+        assert value.item() == pytest.approx(certificate.bound.item(), rel=tolerance, abs=1e-6)
+    assert all(treated)
 
 
 def test_a_kept_region_stays_while_the_entities_move():
@@ -218,11 +218,26 @@ def test_on_the_cube_closed_forms_treat_bodies_of_two_atoms_and_pull_the_paramet
     assert (gradient.abs().amax(1) > 0).all()
 
 
-def from_settings(texts, domain=None, **settings):
+@pytest.mark.parametrize("domain", [Sphere(), Cube()], ids=repr)
+@pytest.mark.parametrize("scorer", ["distmult", "complex"])
+def test_all_clauses_of_fb122_are_treated_in_closed_form(scorer, domain, clausal_data):
+    graph, clauses = load_graph("fb122"), read_clauses(dataset_clauses("fb122"))
+    sizes = {"num_entities": len(graph.entities), "num_relations": len(graph.relations), "domain": domain}
+    predictor = LinkPredictor(Table(len(graph.entities), 4), SCORERS[scorer](4), **sizes)
+    settings = ClauseSettings(adversary="closed-form", fallback="error")
+    adversary, groups = make_adversary(graph, clauses, settings, predictor, tell=pytest.fail)
+    inconsistency = adversary.inconsistency(predictor, groups, adversary.find(predictor, groups))
+    attained = torch.cat([certificate.attained for certificate in certify(predictor, groups)])
+    assert len(inconsistency) == 47
+    assert (inconsistency >= attained - 1e-5).all()
+    assert inconsistency.sum() <= 1.05 * attained.sum()
+
+
+def from_settings(texts, **settings):
     graph = Graph.from_triples([("e0", relation, "e1") for relation in "pqrs"])
     clauses = parse_clauses("\n".join(texts))
     told = []
-    predictor = random_predictor("complex", domain or Sphere())
+    predictor = random_predictor("transe", Unbounded())
     adversary, groups = make_adversary(graph, clauses, ClauseSettings(**settings), predictor, told.append)
     assert groups == [] or len(groups) == len(group_clauses(clauses, graph.entities, graph.relations))
     return adversary, groups, told
@@ -240,7 +255,7 @@ def test_settings_choose_the_adversary():
 def test_clauses_without_a_closed_form_are_told_or_refused():
     adversary, _, (told,) = from_settings(MIXED, adversary="closed-form")
     assert isinstance(adversary.fallback, GradientAscent)
-    for text in ("no closed form for 2 clauses with ComplEx", "p(X, Y), q(Y, Z) => r(X, Z)", "gradient ascent"):
+    for text in ("no closed form for 2 clauses with TransE", "p(X, Y), q(Y, Z) => r(X, Z)", "gradient ascent"):
         assert text in told
     assert "p(X, Y) => q(X, Y)" not in told
     adversary, _, (told,) = from_settings(MIXED, adversary="closed-form", fallback="skip")

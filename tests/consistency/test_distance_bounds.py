@@ -136,6 +136,6 @@ def test_ascents_never_exceed_the_bound(scorer, domain):
     rotates = scorer == "rotate"
     predictor = random_predictor("rotate", domain, seed=5).double() if rotates else transe(scorer, domain, seed=5)
     for semantics in (None, Sum()):
-        ascent = GradientAscent(sets=10, steps=20)
+        ascent = GradientAscent(sets=10, steps=10)
         for certificate in certify(predictor, groups_of(*ONE_ATOM, *OTHERS), semantics=semantics, ascent=ascent):
             assert (certificate.attained <= certificate.bound + 1e-9).all()

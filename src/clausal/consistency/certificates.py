@@ -10,10 +10,9 @@ import torch
 from torch import Tensor
 
 from clausal.consistency.adversaries import GradientAscent
-from clausal.consistency.bounds import Bound
+from clausal.consistency.bounds import Bound, bound_violation
 from clausal.consistency.clauses import ArgumentSlots, ClauseGroup
 from clausal.consistency.forms import violation_forms
-from clausal.consistency.largest import bound_violation
 from clausal.consistency.regions import Balls, Region, RegionName, region_of
 from clausal.consistency.semantics import Godel, Semantics
 from clausal.model.predictor import LinkPredictor

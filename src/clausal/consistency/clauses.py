@@ -40,7 +40,9 @@ class ClauseGroup:
         if slots.fixed:
             constants = self.constant_vectors(predictor).unsqueeze(1)
             vectors = torch.cat([vectors, constants.expand(-1, vectors.shape[1], -1, -1)], 2)
-        arguments = [vectors[:, :, position] for position in slots.positions]  # each [clauses, sets, atoms, dim]
+        # Slot by slot, as a list of indices would travel to the device each time.
+        by_slot = vectors.unbind(2)
+        arguments = [torch.stack([by_slot[slot] for slot in places], 2) for places in slots.positions]
         relation = predictor.relation(self.relations).unsqueeze(1)  # [clauses, 1, atoms, relation_dim]
         scores = predictor.scorer.score(relation, *arguments)  # [clauses, sets, atoms]
         return semantics.violation(self.shape.formula, scores)

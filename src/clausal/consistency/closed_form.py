@@ -7,15 +7,17 @@ cube Σ [bᵢ − rᵢ]₊. Longer bodies have the dual bound, for which ``find`
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
 from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor
 
 from clausal.consistency.adversaries import AdversarialSet, Adversary
+from clausal.consistency.bounds import largest_violation, solve_violation
 from clausal.consistency.clauses import ArgumentSlots, ClauseGroup
-from clausal.consistency.forms import LINEAR, violation_forms
-from clausal.consistency.largest import bound_violation
+from clausal.consistency.forms import LINEAR, LinearForms, violation_forms
 from clausal.consistency.regions import RegionName, limits_of, region_of, region_within
 from clausal.consistency.semantics import Godel, Semantics
 from clausal.errors import InputError
@@ -23,11 +25,19 @@ from clausal.logic.syntax import Clause
 from clausal.model.predictor import LinkPredictor
 
 
+@dataclass(frozen=True)
+class _Treatment:
+    """The alternatives of a violation that a bound treats, and how many tensors it keeps for each."""
+
+    alternatives: tuple[LinearForms, ...]
+    kept: tuple[int, ...]
+
+
 class ClosedForm(Adversary):
     """The largest violation, or a bound of it, where there is one; a fallback adversary for the other clauses.
 
     Its adversarial set has no vectors for the clauses it treats, only what their bounds need to keep until the next
-    search: the limits of a region other than the domain, and the λ of bodies with several atoms.
+    search: the limits of a region other than the domain, and the λ and μ of bodies with several atoms.
     """
 
     def __init__(
@@ -42,7 +52,8 @@ class ClosedForm(Adversary):
         self.region: RegionName = region
         self.facts = facts
         # Whether there is a bound depends on scorer, domain and shape, and is tried once.
-        self._treated: WeakKeyDictionary[LinkPredictor, WeakKeyDictionary[ClauseGroup, bool]] = WeakKeyDictionary()
+        self._treated: WeakKeyDictionary[LinkPredictor, WeakKeyDictionary[ClauseGroup, _Treatment | None]]
+        self._treated = WeakKeyDictionary()
         if type(self.semantics) not in LINEAR:
             names = ", ".join(f'"{kind.name}"' for kind in LINEAR)
             raise InputError(
@@ -75,69 +86,69 @@ class ClosedForm(Adversary):
         self, predictor: LinkPredictor, groups: Sequence[ClauseGroup], adversarial_set: AdversarialSet
     ) -> Tensor:
         searched = len(self._others(predictor, groups)) if self.fallback else 0
-        vectors, kept = iter(adversarial_set[:searched]), iter(adversarial_set[searched:])
-        return torch.cat([self._group_inconsistency(predictor, group, vectors, kept) for group in groups])
+        vectors, kept = iter(adversarial_set[:searched]), adversarial_set[searched:]
+        kept = kept or self._kept(predictor, groups)  # solved for now, if not before
+        remaining = iter(kept)
+        return torch.cat([self._group_inconsistency(predictor, group, vectors, remaining) for group in groups])
 
     def treats(self, predictor: LinkPredictor, group: ClauseGroup) -> bool:
         """Tell whether a group's clauses have a finite bound under this scorer, domain, semantics and region."""
+        return self._treatment(predictor, group) is not None
+
+    def _treatment(self, predictor: LinkPredictor, group: ClauseGroup) -> _Treatment | None:
         known = self._treated.setdefault(predictor, WeakKeyDictionary())
         if group not in known:
             known[group] = self._try(predictor, group)
         return known[group]
 
     @torch.no_grad()
-    def _try(self, predictor: LinkPredictor, group: ClauseGroup) -> bool:
+    def _try(self, predictor: LinkPredictor, group: ClauseGroup) -> _Treatment | None:
         alternatives = violation_forms(group.shape.formula, self.semantics)
         if alternatives is None:
-            return False
-        region = region_of(predictor, group, self.region, self.facts)
+            return None
+        region, counts = region_of(predictor, group, self.region, self.facts), []
         for forms in alternatives:
-            equal = predictor.relations.new_full((len(group.clauses), len(forms.offsets)), 1 / len(forms.offsets))
-            bound = bound_violation(predictor, group, forms, region, equal)
-            if bound is None or not bound.value.isfinite().all():
-                return False
-        return True
+            kept = solve_violation(predictor, group, forms, region)
+            if kept is None or not largest_violation(predictor, group, forms, region, kept).isfinite().all():
+                return None
+            counts.append(len(kept))
+        return _Treatment(alternatives, tuple(counts))
 
     def _others(self, predictor: LinkPredictor, groups: Sequence[ClauseGroup]) -> list[ClauseGroup]:
         return [group for group in groups if not self.treats(predictor, group)]
 
     @torch.no_grad()
     def _kept(self, predictor: LinkPredictor, groups: Sequence[ClauseGroup]) -> list[Tensor]:
-        """Return, for each treated group in turn, the limits of its region and the λ of each alternative."""
-        kept = []
+        """Return, for each treated group in turn, the limits of its region, and the λ and μ of each alternative."""
+        kept: list[Tensor] = []
         for group in groups:
-            if self.treats(predictor, group):
-                region = region_of(predictor, group, self.region, self.facts)
-                if self.region != "domain":
-                    kept.append(limits_of(region, ArgumentSlots.of(group.shape, predictor.scorer.arguments).free))
-                for forms in violation_forms(group.shape.formula, self.semantics) or ():
-                    if len(forms.offsets) > 1:
-                        bound = bound_violation(predictor, group, forms, region)
-                        assert bound is not None
-                        kept.append(bound.weights)
+            treatment = self._treatment(predictor, group)
+            if treatment is None or (self.region == "domain" and not any(treatment.kept)):
+                continue
+            region = region_of(predictor, group, self.region, self.facts)
+            if self.region != "domain":
+                kept.append(limits_of(region, ArgumentSlots.of(group.shape, predictor.scorer.arguments).free))
+            for forms, count in zip(treatment.alternatives, treatment.kept, strict=True):
+                if count:
+                    kept.extend(solve_violation(predictor, group, forms, region) or ())
         return kept
 
-    def _largest_violation(self, predictor: LinkPredictor, group: ClauseGroup, kept: Iterator[Tensor]) -> Tensor:
-        limits = next(kept, None) if self.region != "domain" else None
-        if limits is None:
-            region = region_of(predictor, group, self.region, self.facts)
-        else:
-            region = region_within(predictor, group, limits)
+    def _largest_violation(
+        self, predictor: LinkPredictor, group: ClauseGroup, treatment: _Treatment, kept: Iterator[Tensor]
+    ) -> Tensor:
+        in_domain = self.region == "domain"
+        region = region_of(predictor, group) if in_domain else region_within(predictor, group, next(kept))
         values = [predictor.relations.new_zeros(len(group.clauses))]
-        for forms in violation_forms(group.shape.formula, self.semantics) or ():
-            # One form needs no λ but 1; several without one that was kept are solved anew.
-            one = predictor.relations.new_ones(len(group.clauses), 1)
-            weights = one if len(forms.offsets) == 1 else next(kept, None)
-            bound = bound_violation(predictor, group, forms, region, weights)
-            assert bound is not None
-            values.append(bound.value)
+        for forms, count in zip(treatment.alternatives, treatment.kept, strict=True):
+            values.append(largest_violation(predictor, group, forms, region, tuple(islice(kept, count))))
         return torch.stack(values).amax(0)
 
     def _group_inconsistency(
         self, predictor: LinkPredictor, group: ClauseGroup, vectors: Iterator[Tensor], kept: Iterator[Tensor]
     ) -> Tensor:
-        if self.treats(predictor, group):
-            return self._largest_violation(predictor, group, kept)
+        treatment = self._treatment(predictor, group)
+        if treatment is not None:
+            return self._largest_violation(predictor, group, treatment, kept)
         if self.fallback is None:
             return predictor.relations.new_zeros(len(group.clauses))
         return self.fallback.inconsistency(predictor, [group], [next(vectors)])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache, reduce
+from functools import cache, cached_property, reduce
 from itertools import product
 
 import torch
@@ -34,8 +34,20 @@ class LinearForms:
     offsets: Tensor  # [forms]
 
     def like(self, tensor: Tensor) -> LinearForms:
-        """Return the forms with the dtype and on the device of ``tensor``."""
-        return LinearForms(self.matrix.to(tensor), self.offsets.to(tensor))
+        """Return the forms with the dtype and on the device of ``tensor``; they travel there once."""
+        key = tensor.dtype, tensor.device
+        if key not in self._copies:
+            self._copies[key] = LinearForms(self.matrix.to(tensor), self.offsets.to(tensor))
+        return self._copies[key]
+
+    @cached_property
+    def atoms(self) -> tuple[int, ...]:
+        """The atoms that occur in some form."""
+        return tuple(place for place, column in enumerate(self.matrix.T.tolist()) if any(column))
+
+    @cached_property
+    def _copies(self) -> dict[tuple[torch.dtype, torch.device], LinearForms]:
+        return {}
 
     def __call__(self, scores: Tensor) -> Tensor:
         """Return minⱼ of the forms for scores [..., atoms] → [...]."""

@@ -56,6 +56,11 @@ class Discs:
     radius: Tensor  # [clauses, free slots, components]
     fixed: Tensor  # [clauses, fixed slots, components, size]
 
+    def intervals(self) -> Boxes:
+        """Return the discs as boxes, which they are where components are single numbers."""
+        radius = self.radius.unsqueeze(-1)
+        return Boxes(torch.cat([-radius, self.fixed], 1), torch.cat([radius, self.fixed], 1))
+
     def project(self, free: Tensor) -> Tensor:
         """Return the nearest points of the region to free slots [clauses, sets, free, components, size]."""
         modulus = torch.linalg.vector_norm(free, dim=-1, keepdim=True)
@@ -98,7 +103,7 @@ def region_within(predictor: LinkPredictor, group: ClauseGroup, limits: Tensor) 
     _, fixed = components_of_slots(predictor, group)
     if limits.dim() == 3:
         return Discs(limits, fixed)
-    low, high = limits
+    low, high = limits.unbind()
     return Boxes(torch.cat([low, fixed], 1), torch.cat([high, fixed], 1))
 
 
@@ -110,8 +115,10 @@ def components_of_slots(predictor: LinkPredictor, group: ClauseGroup) -> tuple[i
 
 def _boxes(low: Tensor, high: Tensor, free: int, fixed: Tensor) -> Boxes:
     """Give every free slot the same limits [components, size]."""
-    shape = (len(fixed), free, *low.shape)
-    return Boxes(torch.cat([low.expand(shape), fixed], 1), torch.cat([high.expand(shape), fixed], 1))
+    low, high = (limit.expand(len(fixed), free, *limit.shape) for limit in (low, high))
+    if not fixed.shape[1]:
+        return Boxes(low, high)  # still expanded, for a loss to see that all clauses are alike
+    return Boxes(torch.cat([low, fixed], 1), torch.cat([high, fixed], 1))
 
 
 def _domain(predictor: LinkPredictor, group: ClauseGroup) -> Region | None:
@@ -120,8 +127,8 @@ def _domain(predictor: LinkPredictor, group: ClauseGroup) -> Region | None:
     if isinstance(domain, Sphere | Ball):
         return Balls(free, fixed, sphere=isinstance(domain, Sphere))
     if isinstance(domain, Box) and not (isinstance(scorer, BlockScorer) and scorer.rotates):
-        low = fixed.new_full(fixed.shape[2:], domain.low)
-        return _boxes(low, fixed.new_full(fixed.shape[2:], domain.high), free, fixed)
+        low, high = (fixed.new_full((1, 1), limit).expand(fixed.shape[2:]) for limit in (domain.low, domain.high))
+        return _boxes(low, high, free, fixed)
     return None
 
 

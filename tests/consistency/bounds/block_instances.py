@@ -7,7 +7,7 @@ from itertools import product
 import torch
 from torch import Tensor
 
-from clausal.consistency.bounds import AtomBlocks
+from clausal.consistency.bounds.blocks import AtomBlocks
 from clausal.consistency.forms import LinearForms
 from clausal.consistency.regions import Boxes
 

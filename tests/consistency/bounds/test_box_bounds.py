@@ -18,15 +18,16 @@ from block_instances import (
     uniform_boxes,
 )
 
-from clausal.consistency.bounds import AtomBlocks, Bound, bound_on_boxes
+from clausal.consistency.bounds.blocks import AtomBlocks, Bound
+from clausal.consistency.bounds.boxes.dual import bound_on_boxes
 from clausal.consistency.forms import LinearForms
 from clausal.consistency.regions import Boxes
 
 ONE_ATOM = {"implication": ((0, 0), (1, 1)), "inverse": ((0, 1), (1, 0)), "constant": ((0, 0), (1, 2))}
 
 
-def bound(atoms: AtomBlocks, forms: LinearForms, boxes: Boxes) -> Bound:
-    found = bound_on_boxes(atoms, forms, boxes)
+def bound(atoms: AtomBlocks, forms: LinearForms, boxes: Boxes, constants: int = 0) -> Bound:
+    found = bound_on_boxes(atoms, forms, boxes, boxes.low.shape[1] - constants)
     assert found is not None
     return found
 
@@ -37,7 +38,7 @@ def bound(atoms: AtomBlocks, forms: LinearForms, boxes: Boxes) -> Bound:
 def test_with_one_form_the_bound_is_the_best_corner_and_is_attained(scorer: str, shape: str, seed: int) -> None:
     atoms = random_atoms(scorer, 4, *ONE_ATOM[shape], seed)
     boxes = random_boxes(atoms, 3, seed, constants=1)
-    found = bound(atoms, IMPLICATION, boxes)
+    found = bound(atoms, IMPLICATION, boxes, constants=1)
     expected = best_corner(atoms, IMPLICATION, boxes)
     torch.testing.assert_close(found.value, expected, rtol=1e-9, atol=1e-9)
     torch.testing.assert_close(smallest_form(atoms, IMPLICATION, found.components), expected, rtol=1e-9, atol=1e-9)
@@ -85,7 +86,7 @@ def test_no_point_exceeds_the_bound_and_the_point_found_is_one_of_the_region(cas
     slots, subjects, objects, constants, forms = CONJUNCTIONS[case]
     atoms = random_atoms(scorer, 4, subjects, objects, seed)
     boxes = random_boxes(atoms, slots, seed + 10, constants)
-    found = bound(atoms, forms, boxes)
+    found = bound(atoms, forms, boxes, constants)
     share = torch.rand(3, 500, slots, *atoms.matrices.shape[2:4], generator=generator(seed), dtype=torch.float64)
     inside = boxes.low.unsqueeze(1) + share * (boxes.high - boxes.low).unsqueeze(1)
     highest = torch.maximum(best_corner(atoms, forms, boxes), smallest_form(atoms, forms, inside).amax(1))
@@ -127,40 +128,6 @@ def test_transitivity_of_distmult_on_the_cube_is_half_the_positive_part_and_all_
     torch.testing.assert_close(bound(atoms, conjunction(2), uniform_boxes(atoms, 3, 0.0, 1.0)).value, expected)
 
 
-@pytest.mark.parametrize("forms", [conjunction(2), thresholds(2, 0.5, 0.2)], ids=["two forms", "three forms"])
-def test_any_weights_give_a_bound_and_the_chosen_ones_the_least(forms: LinearForms) -> None:
-    atoms = chain("complex", 6, 2, seed=3)
-    boxes = random_boxes(atoms, 3, 4)
-    least = bound(atoms, forms, boxes)
-    again = bound_on_boxes(atoms, forms, boxes, least.weights)
-    assert again is not None
-    torch.testing.assert_close(again.value, least.value, rtol=1e-9, atol=1e-9)
-    for seed in range(20):
-        weights = torch.rand(3, len(forms.offsets), generator=generator(seed), dtype=torch.float64)
-        other = bound_on_boxes(atoms, forms, boxes, weights / weights.sum(1, keepdim=True))
-        assert other is not None
-        assert (other.value >= least.value - 1e-9).all()
-
-
-@pytest.mark.parametrize("forms", [conjunction(2), thresholds(2, 0.5, 0.2)], ids=["two forms", "three forms"])
-def test_the_gradient_is_that_of_the_optimal_value(forms: LinearForms) -> None:
-    """Also in the limits, and although single corners tie at the optimal weights."""
-    atoms = chain("complex", 8, 2, seed=11, clauses=1)
-    boxes = random_boxes(atoms, 3, 12)
-    inputs = [tensor.clone().requires_grad_() for tensor in (atoms.matrices, boxes.low, boxes.high)]
-
-    def value(matrices: torch.Tensor, low: torch.Tensor, high: torch.Tensor) -> torch.Tensor:
-        return bound(AtomBlocks(matrices, atoms.subjects, atoms.objects), forms, Boxes(low, high)).value
-
-    direction = [torch.randn(x.shape, generator=generator(13), dtype=torch.float64) for x in inputs]
-    gradients = torch.autograd.grad(value(*inputs).sum(), inputs)
-    slope = sum((g * d).sum() for g, d in zip(gradients, direction, strict=True))
-    step = 1e-6
-    ahead = value(*(x.detach() + step * d for x, d in zip(inputs, direction, strict=True)))
-    behind = value(*(x.detach() - step * d for x, d in zip(inputs, direction, strict=True)))
-    torch.testing.assert_close(slope, ((ahead - behind) / (2 * step)).sum(), rtol=1e-4, atol=1e-4)
-
-
 def test_single_precision_gives_the_same_bound() -> None:
     atoms, forms = chain("complex", 40, 2, seed=1), conjunction(2)
     boxes = uniform_boxes(atoms, 3, 0.0, 1.0)
@@ -173,4 +140,4 @@ def test_single_precision_gives_the_same_bound() -> None:
 def test_blocks_with_too_many_corners_have_no_bound() -> None:
     matrices = torch.randn(1, 2, 1, 10, 10, generator=generator(0), dtype=torch.float64)
     atoms = AtomBlocks(matrices, (0, 0), (1, 1))
-    assert bound_on_boxes(atoms, IMPLICATION, uniform_boxes(atoms, 2, 0.0, 1.0)) is None
+    assert bound_on_boxes(atoms, IMPLICATION, uniform_boxes(atoms, 2, 0.0, 1.0), 2) is None

@@ -7,7 +7,7 @@ import pytest
 import torch
 from scipy.optimize import linprog
 
-from clausal.consistency.bounds.mixtures import optimal_mixture
+from clausal.consistency.bounds.boxes.mixtures import optimal_mixture
 
 
 def linear_program(table: np.ndarray, offsets: np.ndarray) -> float:

@@ -1,7 +1,6 @@
-"""Bounds on how badly a clause can be violated anywhere in a region, by duality, each with a point near it."""
+"""Bounds on how badly a clause can be violated anywhere in a region: by corners, duality and triangle inequality."""
 
-from clausal.consistency.bounds.balls import bound_on_balls, bound_on_discs
-from clausal.consistency.bounds.blocks import AtomBlocks, Bound
-from clausal.consistency.bounds.boxes import bound_on_boxes
+from clausal.consistency.bounds.blocks import Bound
+from clausal.consistency.bounds.largest import Kept, bound_violation, largest_violation, solve_violation
 
-__all__ = ["AtomBlocks", "Bound", "bound_on_balls", "bound_on_boxes", "bound_on_discs"]
+__all__ = ["Bound", "Kept", "bound_violation", "largest_violation", "solve_violation"]

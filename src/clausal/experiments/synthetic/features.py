@@ -2,6 +2,9 @@
 
 While the discriminator trains, the adversarial set is constant. With φ_r(x, y) = ⟨r, f(x, y)⟩, as in DistMult and
 ComplEx, so are the features f, and the violations of all B sets are one matrix product.
+
+It is no part of ``GradientAscent``, whose sets are vectors: those serve every scorer and every reader of a set, while
+features pay only for many sets of few numbers, as here.
 """
 
 from __future__ import annotations

@@ -8,23 +8,37 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from clausal.consistency.bounds import AtomBlocks, Bound
+from clausal.consistency.bounds.blocks import AtomBlocks, Bound
+from clausal.consistency.bounds.terms import Terms, gather_terms
 from clausal.consistency.forms import LinearForms
 from clausal.consistency.regions import Boxes
-from clausal.consistency.spectral import gather_terms
+
+_MOST_NUMBERS_OF_A_COMPONENT = 2
+
+
+def is_quadratic(terms: Terms, forms: LinearForms, boxes: Boxes) -> bool:
+    """Say whether there is one form, in which every variable stands alone and one meets itself."""
+    alone = bool(terms.squares) and not terms.pairs
+    return alone and len(forms.offsets) == 1 and boxes.low.shape[-1] <= _MOST_NUMBERS_OF_A_COMPONENT
 
 
 def bound_quadratics(atoms: AtomBlocks, forms: LinearForms, boxes: Boxes, free: int) -> Bound | None:
-    """Return the largest value of one form in which every variable stands alone and one meets itself; else None."""
-    if len(forms.offsets) > 1 or boxes.low.shape[-1] > 2:
+    """Return the largest value of a form that is quadratic; else None."""
+    terms = gather_terms(atoms, forms, boxes.low[:, free:], free)
+    if not is_quadratic(terms, forms, boxes):
         return None
-    terms = gather_terms(atoms, forms.matrix[0].tolist(), boxes.low[:, free:], free)
-    if terms.pairs or not terms.squares:
-        return None
-    value = terms.constant + forms.offsets.to(terms.constant)
+    value, best = largest_quadratic(terms, boxes)
     points = boxes.low.detach().clone()
+    for slot, vectors in best.items():
+        points[:, slot] = vectors
+    return Bound(value, value.new_ones(len(value), 1).detach(), points)
+
+
+def largest_quadratic(terms: Terms, boxes: Boxes) -> tuple[Tensor, dict[int, Tensor]]:
+    """Return the largest value [clauses], differentiable, and where it is: vectors [clauses, components, size]."""
+    value, points = terms.constant, {}
+    nothing = torch.zeros_like(next(iter(terms.squares.values())))
     for slot in {*terms.squares, *terms.linear}:
-        nothing = torch.zeros_like(atoms.matrices[:, 0])
         square = terms.squares.get(slot, nothing)
         square = (square + square.mT) / 2
         linear = terms.linear.get(slot, nothing[..., 0])
@@ -33,8 +47,8 @@ def bound_quadratics(atoms: AtomBlocks, forms: LinearForms, boxes: Boxes, free: 
         best, place = values.max(-1)  # [clauses, components]
         value = value + best.sum(-1)
         index = place[..., None, None].expand(*place.shape, 1, tried.shape[-1])
-        points[:, slot] = tried.gather(2, index).squeeze(2)
-    return Bound(value, value.new_ones(len(value), 1).detach(), points)
+        points[slot] = tried.gather(2, index).squeeze(2)
+    return value, points
 
 
 def _candidates(square: Tensor, linear: Tensor, low: Tensor, high: Tensor) -> Tensor:

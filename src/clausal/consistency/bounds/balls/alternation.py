@@ -9,9 +9,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from clausal.consistency.bounds.balls.lagrangian import Multipliers
+from clausal.consistency.bounds.balls.quadratic import QuadraticForms
 from clausal.consistency.bounds.blocks import AtomBlocks, best_set
-from clausal.consistency.bounds.lagrangian import Multipliers
-from clausal.consistency.bounds.quadratic import QuadraticForms
 from clausal.consistency.bounds.simplex import TEMPERATURES, minimise_on_simplex
 from clausal.consistency.forms import LinearForms
 
@@ -24,7 +24,7 @@ _TINY = 1e-30
 
 def draw(quadratic: QuadraticForms, optimum: Multipliers, fixed: Tensor, sets: int = _SETS) -> Tensor:
     """Draw sets of vectors with the moments of the dual optimum, scaled into their balls; always the same ones."""
-    clauses, components, width = optimum.mean.shape
+    clauses, components, width, _ = optimum.moments.shape
     noise = torch.randn(
         clauses, sets, components, width, generator=torch.Generator().manual_seed(0), dtype=torch.float64
     )

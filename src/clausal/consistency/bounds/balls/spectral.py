@@ -7,49 +7,30 @@ add up.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TypeVar
-
 import torch
 from torch import Tensor
 
-from clausal.consistency.bounds import AtomBlocks, Bound
+from clausal.consistency.bounds.blocks import AtomBlocks, Bound
+from clausal.consistency.bounds.terms import Terms, gather_terms
 from clausal.consistency.forms import LinearForms
 from clausal.consistency.regions import Balls, Discs
 
-_Key = TypeVar("_Key")
 
-
-@dataclass
-class Terms:
-    """One form, gathered by the free slots it depends on; matrices are [clauses, components, size, size]."""
-
-    constant: Tensor  # [clauses]
-    pairs: dict[tuple[int, int], Tensor] = field(default_factory=dict)
-    squares: dict[int, Tensor] = field(default_factory=dict)
-    linear: dict[int, Tensor] = field(default_factory=dict)  # [clauses, components, size]
-
-    @property
-    def separate(self) -> bool:
-        """Whether no slot stands in two terms."""
-        slots = [*(slot for pair in self.pairs for slot in pair), *self.squares, *self.linear]
-        return len(slots) == len(set(slots))
-
-
-def bound_by_spectrum(
-    atoms: AtomBlocks, forms: LinearForms, region: Balls | Discs, weights: Tensor | None = None
-) -> Bound | None:
-    """Return the largest value of one form, exactly; None for several forms, or where variables are entangled.
-
-    Given ``weights`` no maximiser is sought: the components are 0.
-    """
+def bound_by_spectrum(atoms: AtomBlocks, forms: LinearForms, region: Balls | Discs, free: int) -> Bound | None:
+    """Return the largest value of one form, exactly; None for several forms, or where variables are entangled."""
     if len(forms.offsets) > 1:
         return None
-    free = region.free if isinstance(region, Balls) else region.radius.shape[1]
-    terms = gather_terms(atoms, forms.matrix[0].tolist(), region.fixed, free)
+    terms = gather_terms(atoms, forms, region.fixed, free)
     if not terms.separate:
         return None
-    value = terms.constant + forms.offsets.to(terms.constant)
+    value = largest_of_separate(terms, region)
+    points = _maximiser(terms, region, atoms.matrices.new_zeros(len(value), free, *atoms.matrices.shape[2:4]))
+    return Bound(value, value.new_ones(len(value), 1), torch.cat([points, region.fixed], 1).detach())
+
+
+def largest_of_separate(terms: Terms, region: Balls | Discs) -> Tensor:
+    """Return the largest value [clauses] of terms without a common slot, differentiable."""
+    value = terms.constant
     for (one, other), matrix in terms.pairs.items():
         value = value + _over_components(largest_singular_value(matrix), region, one, other)
     for slot, matrix in terms.squares.items():
@@ -60,11 +41,7 @@ def bound_by_spectrum(
             value = value + (region.radius[:, slot] * norms).sum(-1)
         else:
             value = value + torch.linalg.vector_norm(norms, dim=-1)
-    points = atoms.matrices.new_zeros(len(value), free, *atoms.matrices.shape[2:4])
-    if weights is None:
-        weights = value.new_ones(len(value), 1)
-        points = _maximiser(terms, region, points)
-    return Bound(value, weights, torch.cat([points, region.fixed], 1).detach())
+    return value
 
 
 def largest_singular_value(matrices: Tensor) -> Tensor:
@@ -86,31 +63,6 @@ def largest_eigenvalue(matrices: Tensor) -> Tensor:
         return torch.linalg.eigvalsh((matrices + matrices.mT) / 2)[..., -1]
     (a, b), (c, d) = (row.unbind(-1) for row in matrices.unbind(-2))
     return (a + d + torch.linalg.vector_norm(torch.stack([a - d, b + c]), dim=0)) / 2
-
-
-def gather_terms(atoms: AtomBlocks, coefficients: list[float], fixed: Tensor, free: int) -> Terms:
-    """Add up the atoms of one form that depend on the same free slots; constants become factors."""
-    terms = Terms(atoms.matrices.new_zeros(len(atoms.matrices)))
-    for place, coefficient in enumerate(coefficients):
-        if not coefficient:
-            continue
-        matrix, subject, object = coefficient * atoms.matrices[:, place], atoms.subjects[place], atoms.objects[place]
-        if subject == object < free:
-            _add(terms.squares, subject, matrix)
-        elif subject < free and object < free:
-            _add(terms.pairs, (min(subject, object), max(subject, object)), matrix if subject < object else matrix.mT)
-        elif subject < free:
-            _add(terms.linear, subject, torch.einsum("nist,nit->nis", matrix, fixed[:, object - free]))
-        elif object < free:
-            _add(terms.linear, object, torch.einsum("nist,nis->nit", matrix, fixed[:, subject - free]))
-        else:
-            ends = fixed[:, subject - free], fixed[:, object - free]
-            terms.constant = terms.constant + torch.einsum("nis,nist,nit->n", ends[0], matrix, ends[1])
-    return terms
-
-
-def _add(sums: dict[_Key, Tensor], key: _Key, tensor: Tensor) -> None:
-    sums[key] = sums[key] + tensor if key in sums else tensor
 
 
 def _over_components(values: Tensor, region: Balls | Discs, one: int, other: int) -> Tensor:

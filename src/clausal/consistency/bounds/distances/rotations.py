@@ -57,7 +57,7 @@ class Rotations:
         chord = _chord(head - body)
         if self.ball is None:
             smaller = torch.minimum(self.largest[:, subject], self.largest[:, object])
-            return torch.where(chord == 0, 0, smaller * chord).sum(-1)
+            return (smaller * chord).masked_fill(chord == 0, 0).sum(-1)
         return torch.minimum(self._weighted(chord, subject), self._weighted(chord, object))
 
     def maximiser(self, head: Tensor, body: Tensor, subject: int, object: int) -> tuple[Tensor, Tensor]:
@@ -79,7 +79,7 @@ class Rotations:
         """Return the largest Σᵢ weightsᵢ |xᵢ| over a slot."""
         if self.ball is None or slot >= self.free:
             terms = torch.where(weights > 0, self.largest[:, slot] * weights, self.smallest[:, slot] * weights)
-            return torch.where(weights == 0, 0, terms).sum(-1)
+            return terms.masked_fill(weights == 0, 0).sum(-1)
         inside = torch.linalg.vector_norm(weights.clamp_min(0), dim=-1)
         return torch.where(inside > 0, inside, weights.amax(-1)) if self.ball.sphere else inside
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from clausal.consistency.bounds.quadratic import QuadraticForms
+from clausal.consistency.bounds.balls.quadratic import QuadraticForms
 from clausal.consistency.bounds.simplex import newton_direction
 
 _TEMPERATURES = tuple(0.2**step for step in range(1, 15))
@@ -28,7 +28,7 @@ class Multipliers:
     value: Tensor  # [clauses]
     weights: Tensor  # λ [clauses, forms]
     multipliers: Tensor  # μ [clauses, groups, free slots]
-    mean: Tensor  # [clauses, components, d]
+    linear: Tensor  # ¼ ℓᵀ B⁻¹ ℓ [clauses, components], what constants add to the bound
     moments: Tensor  # [clauses, components, d, d]
 
 
@@ -54,7 +54,7 @@ def optimal_multipliers(forms: QuadraticForms) -> Multipliers:
         barrier.dual(weights, multipliers) * scale,
         weights,
         multipliers * scale[:, None, None],
-        (pull / 2).flatten(1, 2),
+        (scale[:, None, None] * (barrier.linear(weights) * pull).sum(-1) / 4).flatten(1, 2),
         moments.flatten(1, 2),
     )
 
@@ -109,21 +109,22 @@ class _Barrier:
         diagonal = torch.diag_embed(multipliers @ self.slots).unsqueeze(2)
         return diagonal - torch.einsum("nj,ngcjpq->ngcpq", weights, self.forms.quadratic)
 
-    def _linear(self, weights: Tensor) -> Tensor:
+    def linear(self, weights: Tensor) -> Tensor:
+        """Return ℓ [clauses, groups, components, d]."""
         return torch.einsum("nj,ngcjp->ngcp", weights, self.forms.linear)
 
     def inverse(self, weights: Tensor, multipliers: Tensor) -> tuple[Tensor, Tensor]:
         """Return B⁻¹ and B⁻¹ℓ."""
         inverse = torch.linalg.inv_ex(self._matrix(weights, multipliers)).inverse
         inverse = (inverse + inverse.mT) / 2
-        return inverse, (inverse @ self._linear(weights).unsqueeze(-1)).squeeze(-1)
+        return inverse, (inverse @ self.linear(weights).unsqueeze(-1)).squeeze(-1)
 
     def dual(self, weights: Tensor, multipliers: Tensor) -> Tensor:
         """Return the bound [clauses] that λ and feasible μ give."""
         value = (multipliers * self.forms.radius**2).sum((1, 2)) + (weights * self.forms.constant).sum(1)
         if not self.forms.linear.any():
             return value
-        linear = self._linear(weights)
+        linear = self.linear(weights)
         pull = torch.linalg.solve(self._matrix(weights, multipliers), linear.unsqueeze(-1)).squeeze(-1)
         return value + (linear * pull).sum((1, 2, 3)) / 4
 
@@ -133,7 +134,7 @@ class _Barrier:
         inside = (failed == 0).all((1, 2)) & (weights > 0).all(1)
         if not self.forms.sphere:
             inside &= (multipliers > 0).all((1, 2))
-        pulled = torch.linalg.solve_triangular(factor, self._linear(weights).unsqueeze(-1), upper=False)
+        pulled = torch.linalg.solve_triangular(factor, self.linear(weights).unsqueeze(-1), upper=False)
         value = (multipliers * self.forms.radius**2).sum((1, 2)) + (weights * self.forms.constant).sum(1)
         logarithms = 2 * factor.diagonal(dim1=-2, dim2=-1).log().sum((1, 2, 3)) + weights.log().sum(1)
         if not self.forms.sphere:

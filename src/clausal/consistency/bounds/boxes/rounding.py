@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from clausal.consistency.bounds.blocks import AtomBlocks, attained, best_set
-from clausal.consistency.bounds.corners import Corners
-from clausal.consistency.bounds.mixtures import Mixture, optimal_mixture
+from clausal.consistency.bounds.boxes.corners import Corners
+from clausal.consistency.bounds.boxes.mixtures import Mixture, optimal_mixture
 from clausal.consistency.forms import LinearForms
 from clausal.consistency.regions import Boxes
 

@@ -70,26 +70,10 @@ class Corners:
         """Weigh atoms by coefficients [clauses, rows, atoms] at all corners: [clauses, rows, components, corners]."""
         total = torch.zeros((), dtype=coefficients.dtype, device=coefficients.device)
         for score, coefficient in zip(self.scores(atoms), coefficients.unbind(-1), strict=True):
-            if coefficient.any():
-                total = total + coefficient.reshape(*coefficient.shape, *[1] * (score.dim() - 1)) * score.unsqueeze(1)
+            total = total + coefficient.reshape(*coefficient.shape, *[1] * (score.dim() - 1)) * score.unsqueeze(1)
         clauses, rows, _ = coefficients.shape
         components = atoms.matrices.shape[2]
         return total.expand(clauses, rows, components, *self.counts).reshape(clauses, rows, components, -1)
-
-    def expected(self, atoms: AtomBlocks, corners: Tensor, probabilities: Tensor) -> Tensor:
-        """Return each atom's mean score over a mixture of corners [clauses, components, choices]: [clauses, atoms]."""
-        corners = corners.movedim(2, 1)
-        points = self.chosen(corners)
-        subject, object = points[:, :, atoms.subjects], points[:, :, atoms.objects]
-        scores = torch.einsum("naips,nkaip,nkais,nik->na", atoms.matrices, subject, object, probabilities)
-        for slot in range(len(self.points)):
-            if atoms.reflexive(slot):
-                squares = _pick(self.squares[slot], torch.unravel_index(corners, self.counts)[slot])
-                less = torch.einsum("nik,nkip->nip", probabilities, squares - points[:, :, slot] ** 2)
-                on_slot = [pair == (slot, slot) for pair in zip(atoms.subjects, atoms.objects, strict=True)]
-                diagonals = atoms.matrices.diagonal(dim1=-2, dim2=-1) * less.unsqueeze(1)
-                scores = scores + diagonals.sum((2, 3)) * scores.new_tensor(on_slot)
-        return scores
 
     def chosen(self, corners: Tensor) -> Tensor:
         """Return the points at corners [clauses, sets, components]: [clauses, sets, slots, components, size]."""
@@ -103,22 +87,31 @@ def _pick(table: Tensor, index: Tensor) -> Tensor:
     return table.gather(2, index).movedim(2, 1)
 
 
-def corners_of(atoms: AtomBlocks, boxes: Boxes) -> Corners | None:
-    """Return the corners of the boxes, or None where they are too many."""
+def too_many_corners(atoms: AtomBlocks, boxes: Boxes, free: int) -> bool:
+    """Say whether components have more corners than can be tried."""
+    corners, numbers = _corners_and_numbers(atoms, boxes, free)
+    return corners * 4**numbers > MOST_CORNERS
+
+
+def _corners_and_numbers(atoms: AtomBlocks, boxes: Boxes, free: int) -> tuple[int, int]:
+    """Return how many corners the slots without r(X, X) have, and how many numbers the slots with it."""
+    reflexive = sum(atoms.reflexive(slot) for slot in range(free))
     size = boxes.low.shape[-1]
-    free = (boxes.low != boxes.high).any((0, 2, 3)).tolist()
-    reflexive = [is_free and atoms.reflexive(slot) for slot, is_free in enumerate(free)]
-    corners = 2 ** (size * (sum(free) - sum(reflexive)))
-    numbers = size * sum(reflexive)
-    if corners * 4**numbers > MOST_CORNERS:
+    return 2 ** (size * (free - reflexive)), size * reflexive
+
+
+def corners_of(atoms: AtomBlocks, boxes: Boxes, free: int) -> Corners | None:
+    """Return the corners of the boxes of the free slots, the first ones, or None where they are too many."""
+    if too_many_corners(atoms, boxes, free):
         return None
+    corners, numbers = _corners_and_numbers(atoms, boxes, free)
     tangents = next(count for count in _TANGENTS if corners * (count + 2) ** numbers <= MOST_CORNERS)
     points, squares = [], []
-    for slot, is_free in enumerate(free):
+    for slot in range(boxes.low.shape[1]):
         low, high = boxes.low[:, slot], boxes.high[:, slot]
-        if not is_free:
+        if slot >= free:
             number, square = low.unsqueeze(-1), low.unsqueeze(-1) ** 2
-        elif reflexive[slot]:
+        elif atoms.reflexive(slot):
             number, square = _tangent_points(low, high, tangents)
         else:
             number = square = torch.stack([low, high], -1)
@@ -133,7 +126,7 @@ def _tangent_points(low: Tensor, high: Tensor, tangents: int) -> tuple[Tensor, T
     touching = torch.lerp(low.unsqueeze(-1), high.unsqueeze(-1), share)
     nearest_zero = torch.zeros_like(low).clamp(low, high).unsqueeze(-1)
     touching = torch.cat([touching, nearest_zero], -1).sort(-1).values
-    ends, before, after = touching[..., [0, -1]], touching[..., :-1], touching[..., 1:]
+    ends, before, after = torch.stack([low, high], -1), touching[..., :-1], touching[..., 1:]
     return torch.cat([ends, (before + after) / 2], -1), torch.cat([ends**2, before * after], -1)
 
 

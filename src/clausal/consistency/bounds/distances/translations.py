@@ -33,7 +33,7 @@ class Box:
 
     def support(self, direction: Tensor) -> Tensor:
         """Return the largest ⟨direction, u⟩ [clauses]."""
-        return torch.where(direction == 0, 0, torch.maximum(self.low * direction, self.high * direction)).sum(-1)
+        return torch.maximum(self.low * direction, self.high * direction).masked_fill(direction == 0, 0).sum(-1)
 
 
 @dataclass(frozen=True, eq=False)

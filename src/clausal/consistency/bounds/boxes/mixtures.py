@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from clausal.consistency.bounds.interior import solve_mixture
+from clausal.consistency.bounds.boxes.interior import solve_mixture
 
 _TIE = 1e-12
 """Corners whose values differ by less than this share of the largest are equally good."""

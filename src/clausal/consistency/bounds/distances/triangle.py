@@ -13,14 +13,14 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from clausal.consistency.bounds import Bound
+from clausal.consistency.bounds.blocks import Bound
+from clausal.consistency.bounds.distances.rotations import Rotations
+from clausal.consistency.bounds.distances.translations import Translations
 from clausal.consistency.clauses import ArgumentSlots, ClauseGroup
 from clausal.consistency.forms import LinearForms
 from clausal.consistency.regions import Region, components_of_slots
-from clausal.consistency.rotations import Rotations
-from clausal.consistency.translations import Translations
 from clausal.model.predictor import LinkPredictor
-from clausal.model.scorers import RotatE, TransE
+from clausal.model.scorers import TransE
 
 _Edge = tuple[int, int, int]
 """An atom, its subject's slot and its object's."""
@@ -42,8 +42,31 @@ class Distances(Protocol):
 
 def bound_distances(predictor: LinkPredictor, group: ClauseGroup, forms: LinearForms, region: Region | None) -> Bound:
     """Bound min over forms by its smallest form, each form by the triangle inequality."""
+    free, fixed = components_of_slots(predictor, group)
+    relations, distances, edges = _on_slots(predictor, group, region)
+    values = _form_values(distances, relations, edges, forms)
+    weights = torch.zeros_like(values).scatter(1, values.argmin(1, keepdim=True), 1.0)
+    points = fixed.new_zeros(len(fixed), free, *fixed.shape[2:])
+    for coefficients in forms.matrix.tolist():
+        for path in _paths(edges, coefficients, distances.composes)[:1]:
+            points = _point(distances, relations, edges, coefficients, path, points)
+    points = (region.project(points.unsqueeze(1)).squeeze(1) if region else points).detach()
+    return Bound(values.amin(1), weights, torch.cat([points, fixed], 1))
+
+
+def largest_of_distances(
+    predictor: LinkPredictor, group: ClauseGroup, forms: LinearForms, region: Region | None
+) -> Tensor:
+    """Return the same bound [clauses] without a point, as a loss."""
+    relations, distances, edges = _on_slots(predictor, group, region)
+    return _form_values(distances, relations, edges, forms).amin(1)
+
+
+def _on_slots(
+    predictor: LinkPredictor, group: ClauseGroup, region: Region | None
+) -> tuple[Tensor, Distances, list[_Edge]]:
+    """Return the relations [clauses, atoms, relation_dim], the distances in the region, and the atoms as edges."""
     scorer = predictor.scorer
-    assert isinstance(scorer, TransE | RotatE)
     slots = ArgumentSlots.of(group.shape, scorer.arguments)
     _, fixed = components_of_slots(predictor, group)
     distances: Distances = (
@@ -51,21 +74,18 @@ def bound_distances(predictor: LinkPredictor, group: ClauseGroup, forms: LinearF
         if isinstance(scorer, TransE)
         else Rotations(region, slots.free, fixed)
     )
-    relations = predictor.relation(group.relations)  # [clauses, atoms, relation_dim]
     edges = [(atom, *ends) for atom, ends in enumerate(zip(*slots.positions, strict=True))]
-    points = fixed.new_zeros(len(fixed), slots.free, *fixed.shape[2:])
+    return predictor.relation(group.relations), distances, edges
+
+
+def _form_values(distances: Distances, relations: Tensor, edges: Sequence[_Edge], forms: LinearForms) -> Tensor:
+    """Bound every form [clauses, forms], by the best of its paths or atom by atom."""
     values = []
     for coefficients, offset in zip(forms.matrix.tolist(), forms.offsets.tolist(), strict=True):
         paths = _paths(edges, coefficients, distances.composes)
         options = [_form_value(distances, relations, edges, coefficients, path) for path in [None, *paths]]
         values.append(torch.stack(options).amin(0) + offset)
-        if paths:
-            points = _point(distances, relations, edges, coefficients, paths[0], points)
-    stacked = torch.stack(values, 1)  # [clauses, forms]
-    smallest = stacked.argmin(1, keepdim=True)
-    weights = torch.zeros_like(stacked).scatter(1, smallest, 1.0)
-    points = (region.project(points.unsqueeze(1)).squeeze(1) if region else points).detach()
-    return Bound(stacked.gather(1, smallest).squeeze(1), weights, torch.cat([points, fixed], 1))
+    return torch.stack(values, 1)
 
 
 def _form_value(

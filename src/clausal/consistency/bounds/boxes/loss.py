@@ -1,0 +1,87 @@
+"""The dual bound on boxes as a loss: Σᵢ of the best corner of component i for a given λ, in few operations."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import torch
+from torch import Tensor
+
+from clausal.consistency.bounds.blocks import AtomBlocks
+from clausal.consistency.bounds.boxes.corners import corners_of, too_many_corners
+from clausal.consistency.bounds.boxes.dual import optimal_weights
+from clausal.consistency.bounds.boxes.reflexive import is_quadratic, largest_quadratic
+from clausal.consistency.bounds.terms import Terms, gather_terms
+from clausal.consistency.forms import LinearForms
+from clausal.consistency.regions import Boxes
+
+
+def solve_on_boxes(atoms: AtomBlocks, forms: LinearForms, boxes: Boxes, free: int) -> tuple[Tensor, ...] | None:
+    """Return the λ that makes the bound least, nothing for one form; None where a component has too many corners."""
+    terms = gather_terms(atoms, forms, boxes.low[:, free:], free)
+    if not is_quadratic(terms, forms, boxes) and too_many_corners(atoms, boxes, free):
+        return None
+    return () if len(forms.offsets) == 1 else (optimal_weights(atoms, forms, boxes, free),)
+
+
+def largest_on_boxes(
+    atoms: AtomBlocks, forms: LinearForms, boxes: Boxes, free: int, weights: Tensor | None = None
+) -> Tensor:
+    """Return D(λ) [clauses], differentiable in atoms and constants; λ [clauses, forms] is not needed for one form."""
+    terms = gather_terms(atoms, forms, boxes.low[:, free:], free, weights)
+    if not terms.squares:
+        return _best_corners(terms, boxes.low[:, :free], boxes.high[:, :free])
+    if is_quadratic(terms, forms, boxes):
+        return largest_quadratic(terms, boxes)[0]
+    corners = corners_of(atoms, boxes, free)
+    assert corners is not None
+    linear_forms = forms.like(atoms.matrices)
+    weights = torch.ones_like(terms.constant).unsqueeze(1) if weights is None else weights
+    table = corners.table(atoms, (weights @ linear_forms.matrix).unsqueeze(1))
+    return table.amax(-1).sum((1, 2)) + weights @ linear_forms.offsets
+
+
+def _best_corners(terms: Terms, low: Tensor, high: Tensor) -> Tensor:
+    """Return Σᵢ max over corners [clauses] of terms without squares in slots [clauses, free, components, size]."""
+    layout = low.shape[1], low.shape[3], low.device
+    if low.stride(0) == low.stride(2) == 0:  # expanded: the same for all clauses and components, as a domain is
+        points = torch.where(_bits(*layout), high[0, :, 0], low[0, :, 0])  # [corners, free, size]
+    else:
+        terms, points = _on_unit_cube(terms, low, high), _unit_cube(*layout, low.dtype)
+    features = [(points[:, v, :, None] * points[:, w, None, :]).flatten(1) for v, w in terms.pairs]
+    corners = torch.cat([*features, *(points[:, slot] for slot in terms.linear)], 1)  # [corners, numbers]
+    coefficients = torch.cat([*(matrix.flatten(2) for matrix in terms.pairs.values()), *terms.linear.values()], 2)
+    with torch.no_grad():
+        best = (coefficients.flatten(0, 1) @ corners.T).argmax(1)
+        chosen = corners[best].view_as(coefficients)
+    return terms.constant + (chosen * coefficients).sum((1, 2))
+
+
+def _on_unit_cube(terms: Terms, low: Tensor, high: Tensor) -> Terms:
+    """Write terms in u with x = low + (high − low) u, so that all components have the same corners."""
+    width = high - low
+    result, linear = Terms(terms.constant), dict(terms.linear)
+    for (one, other), matrix in terms.pairs.items():
+        by_one = (matrix * low[:, other].unsqueeze(-2)).sum(-1)
+        by_other = (matrix * low[:, one].unsqueeze(-1)).sum(-2)
+        result.pairs[one, other] = width[:, one].unsqueeze(-1) * matrix * width[:, other].unsqueeze(-2)
+        linear[one] = linear[one] + by_one if one in linear else by_one
+        linear[other] = linear[other] + by_other if other in linear else by_other
+        result.constant = result.constant - (by_one * low[:, one]).sum((1, 2))  # counted twice below
+    for slot, vector in linear.items():
+        result.linear[slot] = vector * width[:, slot]
+        result.constant = result.constant + (vector * low[:, slot]).sum((1, 2))
+    return result
+
+
+@cache
+def _bits(slots: int, size: int, device: torch.device) -> Tensor:
+    """Return which numbers are high at each corner [corners, slots, size]."""
+    numbers, places = torch.arange(2 ** (slots * size), device=device), torch.arange(slots * size, device=device)
+    return ((numbers[:, None] >> places) % 2 == 1).view(-1, slots, size)
+
+
+@cache
+def _unit_cube(slots: int, size: int, device: torch.device, dtype: torch.dtype) -> Tensor:
+    """Return the corners of the unit cube [corners, slots, size]."""
+    return _bits(slots, size, device).to(dtype)

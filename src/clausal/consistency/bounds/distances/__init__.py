@@ -1,0 +1,1 @@
+"""Scorers that are minus a distance: TransE and RotatE, by the triangle inequality."""
