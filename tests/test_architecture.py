@@ -16,7 +16,7 @@ ROOT = Path(clausal.__file__).parent
 FLOORS = (
     ("errors",),
     ("config",),
-    ("graph",),
+    ("graph", "kernels"),
     ("logic", "model"),
     ("consistency",),
     ("evaluation",),

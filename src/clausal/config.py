@@ -138,6 +138,11 @@ class TrainSettings(_Section):
     initial_accumulator: NonNegativeReal = Field(0.1, description="AdaGrad's initial accumulator")
     seed: NonNegative = Field(0, description="seed of everything that is drawn at random")
     device: str = Field("auto", description="`cpu`, `cuda`, or `auto` for a GPU where there is one")
+    step: Literal["auto", "eager", "compiled", "fused"] = Field(
+        "auto",
+        description="the form of the training step: plain PyTorch, compiled by torch, or fused kernels for DistMult, "
+        "ComplEx, SimplE and CP; `auto` takes the fastest that the model and the machine allow",
+    )
     checkpoint_seconds: NonNegativeReal = Field(
         30.0, description="seconds between checkpoints; 0 means after every pass"
     )

@@ -51,7 +51,9 @@ def test_it_is_the_weighted_sum_of_the_closed_forms():
 def test_no_adversary_finds_more():
     training, log = trained("p(X, Y), q(Y, Z) => p(X, Z)", valid=False)
     found = max(
-        training.adversary.inconsistency(training.predictor, training.groups, training.find_adversarial_set()).item()
+        training.adversary.inconsistency(
+            training.predictor, training.objective.groups, training.find_adversarial_set()
+        ).item()
         for _ in range(5)
     )
     certified = training.certify(training.predictor)["certified"]

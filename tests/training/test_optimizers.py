@@ -28,14 +28,14 @@ def test_a_training_step_is_adagrad_on_the_gradient_summed_over_the_batch():
     entities = training.predictor.encoder.weight.detach().double().numpy().copy()
     relations = training.predictor.relations.detach().double().numpy().copy()
     drawn = []
-    draw = training.corruption.draw
+    draw = training.objective.corruption.draw
 
     def recording(batch, generator):
         negatives = draw(batch, generator)
         drawn.append((batch.tolist(), negatives.subjects[0].tolist(), negatives.objects[0].tolist()))
         return negatives
 
-    training.corruption.draw = recording
+    training.objective.corruption.draw = recording
     training.run()
     ((batch, other_subjects, other_objects),) = drawn
     of_entities, of_relations = np.zeros_like(entities), np.zeros_like(relations)

@@ -10,7 +10,6 @@ from clausal.errors import InputError
 from clausal.logic import parse_clause
 from clausal.model import MultilinearScorer, Table
 from clausal.training import prepare
-from clausal.training.algorithm import AdversarialSetTraining
 
 
 class Scaled(MultilinearScorer):
@@ -82,6 +81,6 @@ def test_a_loss_that_facts_cannot_satisfy_is_noted(base, scorer, loss, noted):
 
 def test_batches_stay_bounded_however_large_the_graph(base, monkeypatch):
     training = prepare(base.graph, (), settings_with(facts={"batches": 1}))
-    assert training._batch_size() == len(base.graph.train)
-    monkeypatch.setattr("clausal.training.algorithm._NUMBERS_IN_A_BATCH", 4 * 20 * 10)
-    assert AdversarialSetTraining._batch_size(training) == 10
+    assert training.objective.batch_size == len(base.graph.train)
+    monkeypatch.setattr("clausal.training.objective._NUMBERS_IN_A_BATCH", 4 * 20 * 10)
+    assert training.objective.batch_size == 10

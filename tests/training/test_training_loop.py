@@ -264,9 +264,11 @@ def test_the_first_sets_are_unsearched_where_the_discriminator_moves_first(base)
 def test_adversarial_sets_are_constants_while_the_model_trains(base):
     training = prepare(base.graph, base.clauses, settings_with(train={"epochs": 1, "passes": 2}))
     at_passes = []
-    training.run(on_pass=lambda _: at_passes.append([vectors.clone() for vectors in training.adversarial_set]))
+    training.run(
+        on_pass=lambda _: at_passes.append([vectors.clone() for vectors in training.objective.adversarial_set])
+    )
     assert torch.equal(at_passes[0][0], at_passes[1][0])
-    assert not any(vectors.requires_grad for vectors in training.adversarial_set)
+    assert not any(vectors.requires_grad for vectors in training.objective.adversarial_set)
 
 
 def test_regularisers_shrink_what_they_weigh(base):
@@ -301,8 +303,11 @@ def test_every_way_to_treat_facts_lowers_their_loss(base, scorer, facts):
 def test_batches_cover_every_fact_once_in_a_pass(base):
     training = prepare(base.graph, (), settings_with(facts={"batches": 10}, train={"epochs": 1, "passes": 1}))
     batches = []
-    draw = training.corruption.draw
-    training.corruption.draw = lambda facts, generator: (batches.append(facts.clone()), draw(facts, generator))[1]
+    draw = training.objective.corruption.draw
+    training.objective.corruption.draw = lambda facts, generator: (
+        batches.append(facts.clone()),
+        draw(facts, generator),
+    )[1]
     training.run()
     assert [len(batch) for batch in batches] == [14] * 9 + [9]  # ⌈135 / 10⌉ = 14
     assert sorted(torch.cat(batches).tolist()) == sorted(base.graph.train.tolist())

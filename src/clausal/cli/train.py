@@ -134,7 +134,8 @@ def _outcome(run: Run) -> tuple[str, str, list[dict[str, Any]]]:
     early = ", stopped early" if training["stopped_early"] else ""
     split = "test" if "test" in run.metrics else "valid"
     rows = evaluation_rows(run.metrics[split]) if split in run.metrics else []
-    return f"trained in {training['seconds']:.1f} s{early}; kept the model of {kept} in {run.path}", split, rows
+    how = f"trained in {training['seconds']:.1f} s by the {training['step']} step{early}"
+    return f"{how}; kept the model of {kept} in {run.path}", split, rows
 
 
 def _free_directory(name: str) -> Path:

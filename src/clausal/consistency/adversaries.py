@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import torch
 from torch import Tensor
 
 from clausal.consistency.clauses import ArgumentSlots, ClauseGroup
+from clausal.consistency.features import features_of, has_features, violation_by_features
 from clausal.consistency.pooling import POOLINGS
 from clausal.consistency.semantics import Godel, Semantics
 from clausal.model.predictor import LinkPredictor
@@ -43,6 +44,18 @@ class Adversary(ABC):
         self, predictor: LinkPredictor, groups: Sequence[ClauseGroup], adversarial_set: AdversarialSet
     ) -> Tensor:
         """Return the inconsistency of each clause [clauses], in the order of the groups; weights not applied."""
+
+    def while_constant(
+        self, predictor: LinkPredictor, groups: Sequence[ClauseGroup], adversarial_set: AdversarialSet
+    ) -> AdversarialSet:
+        """Return what the discriminator trains on until the next search: the set, or what is quicker to score."""
+        return adversarial_set
+
+    def constant_inconsistency(
+        self, predictor: LinkPredictor, groups: Sequence[ClauseGroup], constants: AdversarialSet
+    ) -> Tensor:
+        """Return the inconsistency of each clause on what ``while_constant`` returned, the same numbers."""
+        return self.inconsistency(predictor, groups, constants)
 
 
 class RealEntities(Adversary):
@@ -83,13 +96,31 @@ class RealEntities(Adversary):
     def inconsistency(
         self, predictor: LinkPredictor, groups: Sequence[ClauseGroup], adversarial_set: AdversarialSet
     ) -> Tensor:
-        pool = POOLINGS[self.pooling]
-        return torch.cat(
-            [
-                pool(group.violation(predictor, self.semantics, vectors))
-                for group, vectors in zip(groups, adversarial_set, strict=True)
-            ]
+        return self._pooled(
+            group.violation(predictor, self.semantics, vectors)
+            for group, vectors in zip(groups, adversarial_set, strict=True)
         )
+
+    def while_constant(
+        self, predictor: LinkPredictor, groups: Sequence[ClauseGroup], adversarial_set: AdversarialSet
+    ) -> AdversarialSet:
+        return [
+            features_of(predictor, group, vectors) if has_features(predictor, group) else vectors
+            for group, vectors in zip(groups, adversarial_set, strict=True)
+        ]
+
+    def constant_inconsistency(
+        self, predictor: LinkPredictor, groups: Sequence[ClauseGroup], constants: AdversarialSet
+    ) -> Tensor:
+        return self._pooled(
+            violation_by_features(predictor, group, self.semantics, kept)
+            if has_features(predictor, group)
+            else group.violation(predictor, self.semantics, kept)
+            for group, kept in zip(groups, constants, strict=True)
+        )
+
+    def _pooled(self, violations: Iterable[Tensor]) -> Tensor:
+        return torch.cat([POOLINGS[self.pooling](violation) for violation in violations])
 
 
 class GradientAscent(RealEntities):

@@ -62,6 +62,10 @@ class LinkPredictor(nn.Module):
         """How many ids a corruption can draw from."""
         return self.num_entities
 
+    def candidates(self, drawn: Tensor, facts: Tensor) -> Tensor:
+        """Return the ids that numbers below ``num_candidates`` [..., b] stand for, drawn for facts [b, 3]."""
+        return drawn
+
     def project_(self) -> None:
         """Project the entity vectors that training changes onto the domain: hⱼ ← proj(hⱼ)."""
         if isinstance(self.encoder, Table) and not isinstance(self.encoder, FrozenTable):

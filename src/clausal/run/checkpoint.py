@@ -39,7 +39,7 @@ def _check_position(training: AdversarialSetTraining, position: Any) -> None:
 
 def _check_tensors(training: AdversarialSetTraining, tensors: Mapping[str, Tensor]) -> None:
     model = training.predictor.state_dict()
-    sets = training.adversary.start(training.predictor, training.groups) if training.groups else []
+    sets = training.adversary.start(training.predictor, training.objective.groups) if training.objective.groups else []
     expected = {f"model/{name}": value for name, value in model.items()}
     expected |= {f"adversarial_set/{index}": vectors for index, vectors in enumerate(sets)}
     if any(name.startswith("best/") for name in tensors):

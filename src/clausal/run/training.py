@@ -130,6 +130,7 @@ def _metrics(training: AdversarialSetTraining, graph: Graph, seconds: float) -> 
             "best_epoch": at.best_epoch or at.epoch,
             "stopped_early": at.stopped,
             "seconds": round(seconds, 2),
+            "step": training.step.name,
             "finished": datetime.now(UTC).isoformat(timespec="seconds"),
             "device": str(predictor.device),
             "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",

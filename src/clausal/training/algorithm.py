@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -20,13 +21,13 @@ from clausal.consistency.clauses import ClauseGroup
 from clausal.errors import RunError
 from clausal.graph.graph import Graph
 from clausal.model.predictor import LinkPredictor
-from clausal.training.corruption import Corruption
-from clausal.training.losses import LOSSES
+from clausal.training.objective import Objective
 from clausal.training.optimizers import make_optimizer, optimizer_tensors, restore_optimizer
 from clausal.training.randomness import generator_at, seed_at
+from clausal.training.steps import choose_step
 
+_LOG = logging.getLogger("clausal")
 _ADVERSARY, _FACTS = 1, 2  # streams of random numbers
-_NUMBERS_IN_A_BATCH = 1 << 27  # 512 MB of looked-up vectors
 _VIOLATED = 1e-6  # smaller violations are rounding errors
 
 
@@ -71,27 +72,17 @@ class AdversarialSetTraining:
         settings: Settings,
         validate: Validate | None = None,
         certify: Certify | None = None,
+        tell: Callable[[str], None] = _LOG.info,
     ) -> None:
         self.predictor = predictor
         self.settings = settings
-        device = predictor.device
-        self.facts = torch.from_numpy(graph.train).to(device)
-        self.groups = [group.to(device) for group in groups] if settings.clauses.weight else []
-        self.clause_weights = torch.cat([group.weights for group in self.groups]) if self.groups else None
         self.adversary = adversary
         self.validate = validate
         self.certify = certify
-        self.loss = LOSSES[settings.facts.loss](settings.facts.margin)
-        self.corruption = Corruption(
-            predictor,
-            self.facts,
-            negatives=settings.facts.negatives,
-            bernoulli=settings.facts.corruption == "bernoulli",
-            filtered=settings.facts.filtered,
-        )
+        self.objective = Objective.of(predictor, graph, groups, adversary, settings)
         self.optimizer = make_optimizer(predictor.parameters(), settings.train)
+        self.step = choose_step(self.objective, self.optimizer, tell)
         self.position = Position()
-        self.adversarial_set: AdversarialSet = []
         self.best: dict[str, Tensor] = {}
 
     def run(
@@ -108,7 +99,7 @@ class AdversarialSetTraining:
         while at.epoch < train.epochs and not at.stopped:  # for i ∈ {1, …, τ}
             started = time.perf_counter()
             if at.passes == 0:
-                self.adversarial_set = self.find_adversarial_set()  # S ← FindAdversarialSet(A, θ)
+                self.objective.adopt(self.find_adversarial_set())  # S ← FindAdversarialSet(A, θ)
             report = self.train_discriminator(on_pass, checkpoint)  # (θ, γ) ← TrainDiscriminator(G, θ, γ, S)
             at.epoch, at.passes = at.epoch + 1, 0
             record = asdict(report) | self._certify() | self._validate()
@@ -123,14 +114,14 @@ class AdversarialSetTraining:
 
     def find_adversarial_set(self) -> AdversarialSet:
         """Let the adversary search; where the discriminator moves first, its first sets are unsearched."""
-        if not self.groups:
+        if not self.objective.groups:
             return []
         self.predictor.eval()  # the adversary attacks the model as it predicts, whatever mode it was left in
         epoch = self.position.epoch
         generator = generator_at(self.settings.train.seed, _ADVERSARY, epoch, device=self.predictor.device)
         unsearched = epoch == 0 and self.settings.clauses.first == "discriminator"
         search = self.adversary.start if unsearched else self.adversary.find
-        return search(self.predictor, self.groups, generator)
+        return search(self.predictor, self.objective.groups, generator)
 
     def train_discriminator(
         self,
@@ -153,58 +144,19 @@ class AdversarialSetTraining:
     def _train_pass(self) -> PassReport:
         at, seed, device = self.position, self.settings.train.seed, self.predictor.device
         generator = generator_at(seed, _FACTS, at.epoch, at.passes, device=device)
-        order = torch.randperm(len(self.facts), generator=generator, device=device)
-        fact_loss = torch.zeros((), device=device)
+        order = torch.randperm(len(self.objective.facts), generator=generator, device=device)
         with torch.random.fork_rng([device] if device.type == "cuda" else []):
             torch.manual_seed(seed_at(seed, _FACTS, at.epoch, at.passes))  # for modules of users, such as dropout
-            for batch in order.split(self._batch_size()):
-                batch_loss, inconsistency = self._step(self.facts[batch].long(), generator)
-                fact_loss += batch_loss
+            fact_loss, inconsistency = self.step.train_pass(order, generator)
         report = PassReport(
             epoch=at.epoch + 1,
             passes=at.passes + 1,
-            fact_loss=fact_loss.item() / max(1, len(self.facts)),
-            inconsistency=self._weighted(inconsistency).item(),
+            fact_loss=fact_loss.item() / max(1, len(self.objective.facts)),
+            inconsistency=self.objective.weighted(inconsistency).item(),
             violated=int((inconsistency > _VIOLATED).sum()),
         )
         self._check_finite(report)
         return report
-
-    def _step(self, facts: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        """One projected gradient step on J = J_F + α J_I: lines 21 to 23."""
-        negatives = self.corruption.draw(facts, generator)
-        positive, negative = self.predictor.score_corrupted(facts, negatives)
-        fact_loss = self.loss(positive, negative, self.corruption.weights(facts))
-        inconsistency = self._inconsistency()
-        loss = fact_loss + self.settings.clauses.weight * self._weighted(inconsistency) + self._regulariser()
-        self.optimizer.zero_grad()
-        loss.backward()  # g ← ∇ J(G, A; θ, γ, S)
-        self.optimizer.step()  # (θ, γ) ← (θ, γ) − η g
-        self.predictor.project_()  # hⱼ ← proj(hⱼ)
-        return fact_loss.detach(), inconsistency.detach()
-
-    def _inconsistency(self) -> Tensor:
-        if not self.groups:
-            return self.predictor.relations.new_zeros(0)
-        return self.adversary.inconsistency(self.predictor, self.groups, self.adversarial_set)
-
-    def _weighted(self, inconsistency: Tensor) -> Tensor:
-        return inconsistency.sum() if self.clause_weights is None else (self.clause_weights * inconsistency).sum()
-
-    def _regulariser(self) -> Tensor:
-        facts, predictor = self.settings.facts, self.predictor
-        penalty = predictor.relations.new_zeros(())
-        if facts.l2_entities:
-            penalty = penalty + facts.l2_entities * sum(p.square().sum() for p in predictor.encoder.parameters())
-        if facts.l2_relations:
-            penalty = penalty + facts.l2_relations * predictor.relations.square().sum()
-        return penalty
-
-    def _batch_size(self) -> int:
-        facts = self.settings.facts
-        vectors = (2 + 2 * facts.negatives) * self.predictor.scorer.dim
-        fair_share = -(-len(self.facts) // facts.batches)
-        return facts.batch_size or max(1, min(fair_share, _NUMBERS_IN_A_BATCH // vectors))
 
     def _check_finite(self, report: PassReport) -> None:
         """Stop on NaN and infinity, before anything is saved."""
@@ -250,7 +202,7 @@ class AdversarialSetTraining:
         groups = {
             "model": self.predictor.state_dict(),
             "optimizer": optimizer_tensors(self.optimizer),
-            "adversarial_set": {str(index): vectors for index, vectors in enumerate(self.adversarial_set)},
+            "adversarial_set": {str(index): vectors for index, vectors in enumerate(self.objective.adversarial_set)},
             "best": self.best,
         }
         # Cloned, as the training goes on in the tensors themselves.
@@ -268,6 +220,6 @@ class AdversarialSetTraining:
         self.predictor.load_state_dict(part("model"))
         restore_optimizer(self.optimizer, part("optimizer"))
         sets = part("adversarial_set")
-        self.adversarial_set = [sets[str(index)].to(device) for index in range(len(sets))]
+        self.objective.adopt([sets[str(index)].to(device) for index in range(len(sets))])
         self.best = part("best")
         self.position = Position(**position)

@@ -39,7 +39,7 @@ class Corruption:
         ids = self._randint(shape, generator)
         if self.known is not None:
             self._redraw_known_(ids, facts, generator)
-        return Negatives(*ids.chunk(2))
+        return Negatives(*self.predictor.candidates(ids, facts).chunk(2))
 
     def weights(self, facts: Tensor) -> Tensor | None:
         """Return the weights [2 negatives, b] of the loss terms, or None where all are 1."""
@@ -59,6 +59,7 @@ class Corruption:
 
     def _are_known(self, ids: Tensor, facts: Tensor) -> Tensor:
         assert self.known is not None
+        ids = self.predictor.candidates(ids, facts)
         subject, relation, object = (column.expand(self.negatives, -1) for column in facts.unbind(1))
         if isinstance(self.predictor, PairPredictor):
             pairs = self.predictor.pairs[ids]

@@ -72,7 +72,7 @@ def prepare(
         )
     adversary, groups = make_adversary(graph, clauses, settings.clauses, predictor, tell)
     validate, certify = make_validation(graph, settings), make_certification(graph, groups, settings, device)
-    return AdversarialSetTraining(predictor, graph, groups, adversary, settings, validate, certify)
+    return AdversarialSetTraining(predictor, graph, groups, adversary, settings, validate, certify, tell)
 
 
 def make_predictor(

@@ -9,10 +9,8 @@ from statistics import fmean, stdev
 from typing import Any
 
 from clausal.config import Settings
-from clausal.consistency import GradientAscent
 from clausal.errors import InputError
 from clausal.evaluation import evaluate_labelled
-from clausal.experiments.synthetic.features import FeatureAscent
 from clausal.experiments.synthetic.knowledge_bases import KnowledgeBase, knowledge_base
 from clausal.experiments.synthetic.union import UnionPredictor, in_union, union_graph
 from clausal.training.algorithm import AdversarialSetTraining, PassReport
@@ -100,6 +98,4 @@ def prepare_union(bases: Sequence[KnowledgeBase], settings: Settings) -> Adversa
     predictor.reset_parameters(generator_at(settings.train.seed, 0))
     clauses = [clause for base in bases for clause in base.clauses]
     adversary, groups = make_adversary(graph, clauses, settings.clauses, predictor, tell=lambda _: None)
-    if isinstance(adversary, GradientAscent):
-        adversary = FeatureAscent(adversary)
     return AdversarialSetTraining(predictor, graph, groups, adversary, settings)

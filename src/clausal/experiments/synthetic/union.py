@@ -18,7 +18,7 @@ from clausal.graph import Facts, Graph, Names
 from clausal.model.build import build_domain, build_scorer
 from clausal.model.encoders import Table
 from clausal.model.initialisation import xavier_
-from clausal.model.predictor import LinkPredictor, Negatives
+from clausal.model.predictor import LinkPredictor
 
 
 class UnionPredictor(LinkPredictor):
@@ -44,9 +44,8 @@ class UnionPredictor(LinkPredictor):
         """A corruption is drawn from the entities of its own base, and numbered within it."""
         return ENTITIES
 
-    def score_corrupted(self, facts: Tensor, negatives: Negatives) -> tuple[Tensor, Tensor]:
-        base = facts[:, 0] // ENTITIES * ENTITIES
-        return super().score_corrupted(facts, Negatives(negatives.subjects + base, negatives.objects + base))
+    def candidates(self, drawn: Tensor, facts: Tensor) -> Tensor:
+        return drawn + facts[:, 0] // ENTITIES * ENTITIES
 
     def random_arguments(self, shape: Sequence[int], generator: torch.Generator | None = None) -> Tensor:
         """Draw for each clause from the entities of its own base; every base has as many of the clauses."""

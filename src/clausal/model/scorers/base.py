@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from clausal.errors import InputError
+from clausal.kernels import Terms
 from clausal.model.initialisation import xavier_
 
 BROADCAST_LIMIT = 1 << 24
@@ -30,6 +31,9 @@ class Scorer(nn.Module, ABC):
     """Whether a score is minus a distance, and so never positive."""
     halved: ClassVar[bool] = False
     """Whether an entity's vector is two halves, such as real and imaginary parts, so that dim must be even."""
+
+    terms: ClassVar[Terms | None] = None
+    """The scorer as a sum of trilinear terms, if it is one: fast kernels compute those."""
 
     def __init__(self, dim: int) -> None:
         super().__init__()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from clausal.kernels import Term, Terms
 from clausal.model.scorers.base import BlockScorer, halves
 
 
@@ -16,6 +17,7 @@ class ComplEx(BlockScorer):
 
     name = "complex"
     halved = True
+    terms = Terms(2, (Term(1, 0, 0, 0), Term(1, 0, 1, 1), Term(1, 1, 0, 1), Term(-1, 1, 1, 0)))
 
     def object_query(self, relation: Tensor, subject: Tensor) -> Tensor:
         r_real, r_imag = halves(relation)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from clausal.kernels import Term, Terms
 from clausal.model.scorers.base import BlockScorer, halves
 
 
@@ -13,6 +14,7 @@ class CP(BlockScorer):
 
     name = "cp"
     halved = True
+    terms = Terms(2, (Term(1, 0, 0, 1),))
 
     @property
     def relation_dim(self) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor
 
+from clausal.kernels import Term, Terms
 from clausal.model.scorers.base import BlockScorer
 
 
@@ -11,6 +12,7 @@ class DistMult(BlockScorer):
     """⟨θ_r, h₁, h₂⟩, the tri-linear dot product."""
 
     name = "distmult"
+    terms = Terms(1, (Term(1, 0, 0, 0),))
 
     def object_query(self, relation: Tensor, subject: Tensor) -> Tensor:
         return relation * subject

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from clausal.kernels import Term, Terms
 from clausal.model.scorers.base import BlockScorer, halves
 
 
@@ -13,6 +14,7 @@ class SimplE(BlockScorer):
 
     name = "simple"
     halved = True
+    terms = Terms(2, (Term(0.5, 0, 0, 1), Term(0.5, 1, 1, 0)))
 
     def object_query(self, relation: Tensor, subject: Tensor) -> Tensor:
         forward, inverse = halves(relation)

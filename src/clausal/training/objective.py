@@ -1,0 +1,106 @@
+"""The objective J = J_F + α J_I of the discriminator: the fact loss of a batch and the inconsistency of the clauses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from clausal.config import Settings
+from clausal.consistency.adversaries import AdversarialSet, Adversary
+from clausal.consistency.clauses import ClauseGroup
+from clausal.graph.graph import Graph
+from clausal.model.predictor import LinkPredictor, Negatives
+from clausal.training.corruption import Corruption
+from clausal.training.losses import LOSSES, FactLoss
+
+_NUMBERS_IN_A_BATCH = 1 << 27  # 512 MB of looked-up vectors
+
+
+@dataclass(eq=False)
+class Objective:
+    """What a step descends on. ``adversarial_set`` is the set S that the adversary found last."""
+
+    predictor: LinkPredictor
+    facts: Tensor  # [facts, 3]
+    corruption: Corruption
+    loss: FactLoss
+    groups: Sequence[ClauseGroup]
+    adversary: Adversary
+    settings: Settings
+    adversarial_set: AdversarialSet = field(default_factory=list)
+
+    @staticmethod
+    def of(
+        predictor: LinkPredictor,
+        graph: Graph,
+        groups: Sequence[ClauseGroup],
+        adversary: Adversary,
+        settings: Settings,
+    ) -> Objective:
+        """Put together what the settings describe, on the predictor's device."""
+        facts = torch.from_numpy(graph.train).to(predictor.device)
+        corruption = Corruption(
+            predictor,
+            facts,
+            negatives=settings.facts.negatives,
+            bernoulli=settings.facts.corruption == "bernoulli",
+            filtered=settings.facts.filtered,
+        )
+        loss = LOSSES[settings.facts.loss](settings.facts.margin)
+        groups = [group.to(predictor.device) for group in groups] if settings.clauses.weight else []
+        return Objective(predictor, facts, corruption, loss, groups, adversary, settings)
+
+    def __post_init__(self) -> None:
+        self._constants: AdversarialSet = []
+        self.clause_weights = torch.cat([group.weights for group in self.groups]) if self.groups else None
+
+    def adopt(self, found: AdversarialSet) -> None:
+        """Take a new adversarial set, and make ready what it is scored by until the next one."""
+        self.adversarial_set = found
+        constants = self.adversary.while_constant(self.predictor, self.groups, found)
+        if [new.shape for new in constants] == [old.shape for old in self._constants]:
+            for old, new in zip(self._constants, constants, strict=True):
+                old.copy_(new)  # at the address of the old ones: a graph reads them there
+        else:
+            self._constants = [new.detach().clone() for new in constants]
+
+    @property
+    def batch_size(self) -> int:
+        """How many facts a batch has; less than asked for where its vectors would take too much memory."""
+        facts = self.settings.facts
+        vectors = (2 + 2 * facts.negatives) * self.predictor.scorer.dim
+        fair_share = -(-len(self.facts) // facts.batches)
+        return facts.batch_size or max(1, min(fair_share, _NUMBERS_IN_A_BATCH // vectors))
+
+    def fact_loss(self, facts: Tensor, negatives: Negatives) -> Tensor:
+        """J_F of a batch [b, 3] and its corruptions."""
+        positive, negative = self.predictor.score_corrupted(facts, negatives)
+        return self.loss(positive, negative, self.corruption.weights(facts))
+
+    def inconsistency(self) -> Tensor:
+        """J_I of each clause [clauses] on the adversarial set, weights not applied."""
+        if not self.groups:
+            return self.predictor.relations.new_zeros(0)
+        return self.adversary.constant_inconsistency(self.predictor, self.groups, self._constants)
+
+    def weighted(self, inconsistency: Tensor) -> Tensor:
+        """Sum the clauses' inconsistencies by their weights."""
+        return inconsistency.sum() if self.clause_weights is None else (self.clause_weights * inconsistency).sum()
+
+    def regulariser(self) -> Tensor:
+        """The weighted squared norms of the parameters."""
+        facts, predictor = self.settings.facts, self.predictor
+        penalty = predictor.relations.new_zeros(())
+        if facts.l2_entities:
+            penalty = penalty + facts.l2_entities * sum(p.square().sum() for p in predictor.encoder.parameters())
+        if facts.l2_relations:
+            penalty = penalty + facts.l2_relations * predictor.relations.square().sum()
+        return penalty
+
+    def beside_facts(self) -> tuple[Tensor, Tensor]:
+        """Return α J_I plus the regulariser, and the inconsistency of each clause: what no batch changes."""
+        inconsistency = self.inconsistency()
+        return self.settings.clauses.weight * self.weighted(inconsistency) + self.regulariser(), inconsistency
