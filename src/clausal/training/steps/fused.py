@@ -44,7 +44,7 @@ class FusedStep(Step):
         flat = triples.flatten(1)
         model = self.entities.detach(), self.relations.detach(), flat
         scores = self.kernels.scores(*model, self.terms).view(triples.shape[1:]).requires_grad_()
-        fact_loss = objective.loss(scores[0], scores[1:], objective.corruption.weights(facts))
+        fact_loss = objective.loss(scores[:, 0], scores[:, 1:].T, objective.corruption.weights(facts))
         (coefficients,) = torch.autograd.grad(fact_loss, scores)  # dJ_F/dφ
         inconsistency = self._add_beside_facts()
         rows = None if self.names_entities else self.kernels.rows_of(flat, len(self.entities))
@@ -95,9 +95,12 @@ def _projection(domain: Domain) -> Projection:
 
 
 def _scored_triples(facts: Tensor, negatives: Negatives) -> Tensor:
-    """Return subjects, relations and objects of facts and corruptions [3, 1 + 2 negatives, b], facts first."""
-    subject, relation, object = facts.unbind(1)
+    """Return subjects, relations and objects [3, b, 1 + 2 negatives]: each fact, then its corruptions.
+
+    A fact and its corruptions share most of their vectors, which are found in the cache one after the other.
+    """
+    subject, relation, object = facts.T.unsqueeze(-1)  # each [b, 1]
     count = len(negatives.subjects)
-    subjects = torch.cat([subject[None], negatives.subjects, subject.expand(count, -1)])
-    objects = torch.cat([object.expand(1 + count, -1), negatives.objects])
-    return torch.stack([subjects, relation.expand(1 + 2 * count, -1), objects])
+    subjects = torch.cat([subject, negatives.subjects.T, subject.expand(-1, count)], 1)
+    objects = torch.cat([object.expand(-1, 1 + count), negatives.objects.T], 1)
+    return torch.stack([subjects, relation.expand(-1, 1 + 2 * count), objects])
