@@ -26,11 +26,11 @@ def graph():
     return Graph.from_triples(sorted(set(names)))
 
 
-def trained(graph, step, passes=10, given=CLAUSES, **sections):
+def trained(graph, step, passes=10, given=CLAUSES, device="cpu", **sections):
     settings = {
         "model": {"scorer": "complex", "dim": 12, "domain": "cube"},
         "facts": {"loss": "logistic"},
-        "train": {"epochs": 1, "passes": passes, "step": step, "device": "cpu"},
+        "train": {"epochs": 1, "passes": passes, "step": step, "device": device},
         "evaluate": {"every": 0},
     }
     for section, values in sections.items():
@@ -86,6 +86,18 @@ def test_clauses_that_name_entities_move_them(graph, adversary):
     fused, eager = (
         trained(graph, step, passes=3, given=named, clauses={"adversary": adversary}) for step in ("fused", "eager")
     )
+    assert distance(fused, eager) < 1e-4
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+@pytest.mark.parametrize("adversary", ["gradient", "closed-form"])
+@pytest.mark.parametrize("scorer", TRILINEAR)
+def test_a_pass_recorded_on_a_gpu_agrees_with_the_eager_step(graph, scorer, adversary):
+    fused, eager = (
+        trained(graph, step, device="cuda", model={"scorer": scorer}, clauses={"adversary": adversary})
+        for step in ("fused", "eager")
+    )
+    assert fused.step.graph is not None
     assert distance(fused, eager) < 1e-4
 
 
