@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from clausal.errors import InputError, did_you_mean
+from clausal.presets import read_preset
 
 Positive = Annotated[int, Field(gt=0, lt=2**31)]  # sizes and counts; larger ones overflow inside torch
 NonNegative = Annotated[int, Field(ge=0)]
@@ -187,14 +188,17 @@ class Settings(_Section):
             raise InputError(f"{origin}: {_explain(error)}") from None
 
     @staticmethod
-    def load(path: str | Path | None = None, assignments: Iterable[str] = ()) -> Settings:
-        """Read settings from a TOML file, then apply ``section.key=value`` assignments."""
-        values = _read_toml(Path(path)) if path else {}
+    def load(path: str | Path | None = None, assignments: Iterable[str] = (), *, preset: str | None = None) -> Settings:
+        """Take a preset, then what a TOML file says, then ``section.key=value`` assignments."""
+        values = read_preset(preset) if preset else {}
+        for section, given in (_read_toml(Path(path)) if path else {}).items():
+            both = isinstance(given, dict) and section in values
+            values[section] = values[section] | given if both else given
         changes = list(assignments)
         for assignment in changes:
             _assign(values, assignment)
-        origin = f"{path} with --set" if path and changes else str(path or "--set")
-        return Settings.from_mapping(values, origin)
+        origins = (preset and f"preset {preset}", path and str(path), changes and "--set")
+        return Settings.from_mapping(values, " with ".join(filter(None, origins)) or "settings")
 
     def to_toml(self) -> str:
         """Write every setting, defaults included."""
