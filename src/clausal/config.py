@@ -197,8 +197,8 @@ class Settings(_Section):
         changes = list(assignments)
         for assignment in changes:
             _assign(values, assignment)
-        origins = (preset and f"preset {preset}", path and str(path), changes and "--set")
-        return Settings.from_mapping(values, " with ".join(filter(None, origins)) or "settings")
+        origins = [f"preset {preset}"] * bool(preset) + [str(path)] * bool(path) + ["--set"] * bool(changes)
+        return Settings.from_mapping(values, " with ".join(origins) or "settings")
 
     def to_toml(self) -> str:
         """Write every setting, defaults included."""
