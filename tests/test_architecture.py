@@ -23,6 +23,7 @@ FLOORS = (
     ("evaluation",),
     ("training",),
     ("run",),
+    ("search",),
     ("experiments",),
     ("cli",),
 )

@@ -188,16 +188,23 @@ class Settings(_Section):
             raise InputError(f"{origin}: {_explain(error)}") from None
 
     @staticmethod
-    def load(path: str | Path | None = None, assignments: Iterable[str] = (), *, preset: str | None = None) -> Settings:
-        """Take a preset, then what a TOML file says, then ``section.key=value`` assignments."""
-        values = read_preset(preset) if preset else {}
+    def load(
+        path: str | Path | None = None,
+        assignments: Iterable[str] = (),
+        *,
+        preset: str | Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> Settings:
+        """Take a preset, by name or by value, then what a TOML file says, then ``section.key=value`` assignments."""
+        start = read_preset(preset) if isinstance(preset, str) else preset or {}
+        values: dict[str, Any] = {section: dict(given) for section, given in start.items()}
         for section, given in (_read_toml(Path(path)) if path else {}).items():
             both = isinstance(given, dict) and section in values
             values[section] = values[section] | given if both else given
         changes = list(assignments)
         for assignment in changes:
             _assign(values, assignment)
-        origins = [f"preset {preset}"] * bool(preset) + [str(path)] * bool(path) + ["--set"] * bool(changes)
+        name = preset if isinstance(preset, str) else "best"
+        origins = [f"preset {name}"] * bool(preset) + [str(path)] * bool(path) + ["--set"] * bool(changes)
         return Settings.from_mapping(values, " with ".join(origins) or "settings")
 
     def to_toml(self) -> str:

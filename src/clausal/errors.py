@@ -1,4 +1,4 @@
-"""The two kinds of failure a user can meet, each with its exit code, and the nearest-name suggestion they share."""
+"""The two kinds of failure a user can meet, each with its exit code, and what their messages share."""
 
 from __future__ import annotations
 
@@ -22,6 +22,14 @@ class RunError(ClausalError):
     """A failure while running: divergence, a full disk, a download that does not arrive."""
 
     exit_code = 1
+
+
+_NO_MEMORY = ("can't allocate memory", "not enough memory", "out of memory", "Storage size calculation overflowed")
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Say whether an error means that memory ran out, which torch has no one class for."""
+    return isinstance(error, MemoryError) or any(sign in str(error) for sign in _NO_MEMORY)
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -8,11 +8,9 @@ import sys
 from clausal.cli.app import app
 from clausal.cli.group import InterruptedByUserError
 from clausal.cli.output import printable
-from clausal.errors import ClausalError
+from clausal.errors import ClausalError, is_out_of_memory
 
 __all__ = ["main"]
-
-_NO_MEMORY = ("can't allocate memory", "not enough memory", "out of memory", "Storage size calculation overflowed")
 
 
 def main() -> None:
@@ -28,7 +26,7 @@ def main() -> None:
     except OSError as error:
         _stop(f"error: {error.filename or 'input or output'}: {error.strerror or error}", 1)
     except Exception as error:
-        if isinstance(error, MemoryError) or any(sign in str(error) for sign in _NO_MEMORY):
+        if is_out_of_memory(error):
             _stop("error: out of memory; try a smaller model.dim, clauses.sets or facts.batch_size", 1)
         if os.environ.get("CLAUSAL_DEBUG"):
             raise

@@ -18,6 +18,7 @@ from clausal.cli.partition import partition
 from clausal.cli.predict import predict
 from clausal.cli.prove import prove
 from clausal.cli.reproduce import reproduce
+from clausal.cli.search import search
 from clausal.cli.train import train
 
 app = typer.Typer(
@@ -46,6 +47,6 @@ def common(
     """Neural link prediction that obeys your clauses."""
 
 
-for command in (demo, train, evaluate, predict, certify, clauses, closure, prove, partition, mine):
+for command in (demo, train, search, evaluate, predict, certify, clauses, closure, prove, partition, mine):
     app.command(cls=Command)(command)
 app.add_typer(reproduce)

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clausal.cli.inputs import read_clauses, read_graph
-from clausal.cli.options import GRAPH, ColumnsOption, TestOption, ValidOption
+from clausal.cli.inputs import read_clauses
+from clausal.cli.options import GRAPH, ColumnsOption, PresetOption, TestOption, ValidOption
 from clausal.cli.output import Format, FormatOption, print_results, say
+from clausal.cli.presets import read_graph_and_settings
 from clausal.cli.progress import training_progress
 from clausal.errors import InputError
 
@@ -30,7 +31,8 @@ def train(
             "with it (fb122-simple)."
         ),
     ] = None,
-    config: Annotated[Path | None, typer.Option(help="Settings in TOML.")] = None,
+    preset: PresetOption = None,
+    config: Annotated[Path | None, typer.Option(help="Settings in TOML, after the preset.")] = None,
     set: Annotated[
         list[str] | None,
         typer.Option(metavar="KEY=VALUE", help="One setting, such as model.dim=200; can be repeated."),
@@ -44,10 +46,10 @@ def train(
 ) -> None:
     """Train a link predictor on facts so that it obeys clauses."""
     if resume:
-        _refuse_with_resume(graph=graph, clauses=clauses, config=config, set=set)
+        refuse_with_resume(graph=graph, clauses=clauses, preset=preset, config=config, set=set)
         run = _resume(out)
     else:
-        run = _train(graph, clauses, config, set or [], out, columns, valid, test)
+        run = _train(graph, clauses, preset, config, set or [], out, columns, valid, test)
     try:
         outcome, split, rows = _outcome(run)
     except (KeyError, TypeError, ValueError, AttributeError):  # a resumed run can have finished long ago
@@ -62,6 +64,7 @@ def train(
 def _train(
     source: str | None,
     clause_source: str | None,
+    preset: str | None,
     config: Path | None,
     assignments: list[str],
     out: Path | None,
@@ -69,15 +72,14 @@ def _train(
     valid: float | None,
     test: float | None,
 ) -> Run:
-    from clausal.config import Settings
-
     if source is None:
         raise InputError("give a graph to train on: a folder, a file, or the name of a data set")
     if out is not None and out.exists():
         raise InputError(f"{out}: exists already; choose another --out, or go on with an unfinished run by --resume")
-    settings = Settings.load(config, assignments)
     clauses = read_clauses(clause_source)
-    graph = read_graph(source, columns=columns, valid=valid, test=test, seed=settings.train.seed)
+    graph, settings = read_graph_and_settings(
+        source, clauses, preset, config, assignments, columns=columns, valid=valid, test=test
+    )
     from clausal.run import train as train_in
 
     _say_plan(clauses, settings)
@@ -148,10 +150,11 @@ def _example_query(run: Run) -> str:
     return f"{run.graph.relations[relation]}({run.graph.entities[subject]}, ?)"
 
 
-def _refuse_with_resume(**given: object) -> None:
+def refuse_with_resume(**given: object) -> None:
+    """Refuse what a run or a search that is gone on with already has."""
     for name, value in given.items():
         if value:
             option = "GRAPH" if name == "graph" else f"--{name}"
             raise InputError(
-                f"{option} cannot be given with --resume: a run keeps the graph, clauses and settings it has"
+                f"{option} cannot be given with --resume: the graph, the clauses and the settings stay as they are"
             )

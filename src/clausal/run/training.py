@@ -114,6 +114,22 @@ def _run_in(
     return Run(predictor, graph, clauses, training.settings, metrics, directory.path)
 
 
+def keep(
+    training: AdversarialSetTraining,
+    out: str | Path,
+    graph: Graph,
+    clauses: Sequence[Clause],
+    measured: Graph,
+    records: Sequence[dict[str, Any]],
+) -> None:
+    """Write a training that has ended as a finished run on ``graph``; its metrics are of the splits of ``measured``."""
+    directory = RunDirectory.create(out, graph, clauses, training.settings)
+    for record in records:
+        directory.append_log(record)
+    metrics = _metrics(training, measured, sum(record["seconds"] for record in records))
+    directory.finish(training.predictor.state_dict(), metrics)
+
+
 def _metrics(training: AdversarialSetTraining, graph: Graph, seconds: float) -> dict[str, Any]:
     """Measure the final model on valid and test, and say on what it was trained."""
     predictor, at = training.predictor.tabulated(), training.position

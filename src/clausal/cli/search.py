@@ -1,0 +1,173 @@
+"""``clausal search``: settings for a graph, chosen on its valid facts within a time that the user gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from clausal.cli.inputs import read_clauses
+from clausal.cli.options import GRAPH, ColumnsOption, TestOption, ValidOption
+from clausal.cli.output import Format, FormatOption, print_results, say, stderr
+from clausal.cli.presets import BEST, read_graph_and_settings
+from clausal.cli.progress import training_progress
+from clausal.cli.train import refuse_with_resume
+from clausal.errors import InputError
+
+if TYPE_CHECKING:
+    from clausal.config import Settings
+    from clausal.search import SearchResult, Trial
+
+_SHOWN = 10
+
+
+def search(
+    graph: Annotated[str | None, GRAPH] = None,
+    clauses: Annotated[str | None, typer.Option(help="File of clauses to obey, as for train.")] = None,
+    minutes: Annotated[
+        float | None, typer.Option(help="End after this time in all; 30 where --trials is not given either.")
+    ] = None,
+    trials: Annotated[int | None, typer.Option(help="End after this many trials in all.")] = None,
+    preset: Annotated[str, typer.Option(metavar="NAME", help="Settings to start from.")] = BEST,
+    set: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KEY=VALUE", help="One setting for every trial, which is then not searched."),
+    ] = None,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of the search; searches/GRAPH.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the search in --out.")] = False,
+    columns: ColumnsOption = "sro",
+    valid: ValidOption = None,
+    test: TestOption = None,
+    format: FormatOption = Format.table,
+) -> None:
+    """Search for the settings that rank the valid facts of a graph best."""
+    from clausal.search import load_search
+
+    if resume:
+        refuse_with_resume(graph=graph, clauses=clauses, set=set)
+        if out is None:
+            raise InputError("--resume needs --out DIR: the folder of the search to go on with")
+        target = out
+    else:
+        if graph is None:
+            raise InputError("give a graph to search settings for: a folder, a file, or the name of a data set")
+        target = out or Path("searches") / Path(graph).name.partition(".")[0]
+    try:
+        if resume:
+            found = _resume(target, minutes, trials)
+        else:
+            assert graph is not None
+            found = _search(graph, clauses, target, preset, set or [], minutes, trials, columns, valid, test)
+    except KeyboardInterrupt:
+        _show(load_search(target), format)
+        raise
+    _show(found, format)
+
+
+def _search(
+    source: str,
+    clause_source: str | None,
+    out: Path,
+    preset: str,
+    assignments: list[str],
+    minutes: float | None,
+    trials: int | None,
+    columns: str,
+    valid: float | None,
+    test: float | None,
+) -> SearchResult:
+    from clausal.search import make_space, search
+    from clausal.search.rule import largest_dim
+
+    clauses = read_clauses(clause_source)
+    graph, settings = read_graph_and_settings(
+        source, clauses, preset, None, assignments, columns=columns, valid=valid, test=test
+    )
+    fixed = [assignment.partition("=")[0].strip() for assignment in assignments]
+    space = make_space(settings, clauses=bool(clauses), fixed=fixed, largest_dim=largest_dim(graph, settings))
+    say(f"searching {', '.join(one.name for one in space)} in {out}")
+    return search(
+        graph,
+        clauses,
+        settings,
+        out=out,
+        space=space,
+        minutes=minutes,
+        trials=trials,
+        watch=_watch(len(clauses)),
+        on_trial=_say_trial,
+        tell=say,
+    )
+
+
+def _resume(out: Path, minutes: float | None, trials: int | None) -> SearchResult:
+    from clausal.search import resume_search
+    from clausal.search.directory import SearchDirectory
+
+    start = SearchDirectory.open(out).start
+    say(f"going on with {out}: {start.graph.summary()}")
+    watch = _watch(len(start.clauses))
+    return resume_search(out, minutes=minutes, trials=trials, watch=watch, on_trial=_say_trial, tell=say)
+
+
+def _watch(clauses: int) -> Any:
+    """Return what shows the training of a trial; without a terminal only its end is told."""
+
+    @contextmanager
+    def watch(number: int, settings: Settings) -> Iterator[Any]:
+        if not stderr().is_terminal:
+            yield None, None
+            return
+        train = settings.train
+        with training_progress(f"trial {number}", train.epochs, train.passes, clauses) as callbacks:
+            yield callbacks
+
+    return watch
+
+
+def _say_trial(found: SearchResult, left: float | None) -> None:
+    """Tell the last trial, the best so far and the time left."""
+    last = max(found.trials, key=lambda trial: trial.number, default=None)
+    if last is None:
+        return
+    best = f"; best {found.best.value:.4f}, trial {found.best.number}" if found.best else ""
+    time_left = "" if left is None else f"; {left / 60:.1f} min left"
+    say(f"trial {last.number}: {_outcome(last, found.metric)}{best}{time_left}: {last.describe()}")
+
+
+def _outcome(trial: Trial, metric: str) -> str:
+    if trial.value is None:
+        return f"{trial.state}, {trial.error}" if trial.error else trial.state
+    note = "" if trial.state == "finished" else f" ({trial.state})"
+    return f"valid {metric} {trial.value:.4f}{note}"
+
+
+def _show(found: SearchResult, format: Format) -> None:
+    ranked = found.ranked()
+    names = list(dict.fromkeys(name for trial in ranked for name in trial.changes))
+    rows = [
+        {"trial": trial.number, f"valid {found.metric}": trial.value, "state": trial.state, "epoch": trial.epoch}
+        | {"seconds": round(trial.seconds, 1)}
+        | {name.partition(".")[2]: _written(trial.changes.get(name)) for name in names}
+        for trial in ranked
+    ]
+    shown = rows if format is Format.csv else rows[:_SHOWN]
+    print_results(format, shown, found.to_dict(), title=f"the best of {len(rows)} trials, on valid facts")
+    if found.importances:
+        shares = ", ".join(f"{name} {share:.0%}" for name, share in found.importances.items())
+        say(f"what made the difference: {shares}")
+    if found.best is None:
+        say("no trial came as far as a validation; give more --minutes, and go on with --resume")
+        return
+    run, settings = quote(str(found.run)), quote(str(found.best_settings))
+    say(f"settings of the best trial: {settings}\nits model: {run}")
+    say(f"next: clausal evaluate {run}\n      clausal train GRAPH --config {settings}")
+
+
+def _written(value: Any) -> str | None:
+    """Keep small numbers readable in a table: three decimals would make 0.0004 a zero."""
+    return None if value is None else str(value)

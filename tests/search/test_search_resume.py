@@ -1,0 +1,150 @@
+"""A search that is killed goes on: nothing that ended is done again, and it finds what it would have found."""
+
+import signal
+import subprocess
+import sys
+import time
+from contextlib import nullcontext
+from dataclasses import replace
+
+import pytest
+from search_runs import company, outcomes, run_search, settings
+
+from clausal import InputError, RunError, parse_clauses
+from clausal.search import Choice, load_search, resume_search, search
+from clausal.search.directory import SearchDirectory
+from command_line import _environment
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """Eight trials without an interruption."""
+    return run_search(tmp_path_factory.mktemp("whole") / "out", trials=8)
+
+
+def test_a_search_in_two_parts_is_the_same_search(whole, tmp_path):
+    begun = []
+    run_search(tmp_path / "out", trials=3)
+    resumed = resume_search(tmp_path / "out", trials=8, on_trial=lambda found, left: begun.append(len(found.trials)))
+    assert begun == [4, 5, 6, 7, 8]
+    assert outcomes(resumed) == outcomes(whole)
+
+
+def test_the_same_call_goes_on_too_and_ends_at_once_when_all_is_done(whole, tmp_path):
+    run_search(tmp_path / "out", trials=6)
+    assert outcomes(run_search(tmp_path / "out", trials=8)) == outcomes(whole)
+    before = (tmp_path / "out" / "journal.log").read_bytes()
+    assert outcomes(run_search(tmp_path / "out", trials=8)) == outcomes(whole)
+    assert (tmp_path / "out" / "journal.log").read_bytes() == before
+
+
+@pytest.mark.parametrize("at", [1, 2, 5])
+def test_a_trial_that_was_interrupted_is_made_again(at, whole, tmp_path):
+    def interrupt(number, settings):
+        if number == at:
+            raise KeyboardInterrupt
+        return nullcontext((None, None))
+
+    with pytest.raises(KeyboardInterrupt):
+        run_search(tmp_path / "out", trials=8, watch=interrupt)
+    assert len(load_search(tmp_path / "out").trials) == at - 1
+    assert outcomes(resume_search(tmp_path / "out", trials=8)) == outcomes(whole)
+
+
+def test_a_trial_that_kills_its_process_is_made_twice_and_no_more(tmp_path):
+    def die(number, settings):
+        raise KeyboardInterrupt
+
+    tried = []
+    for _ in range(3):
+        with pytest.raises(KeyboardInterrupt):
+            run_search(tmp_path / "out", trials=2, watch=lambda number, s: tried.append(s.model.dim) or die(number, s))
+    assert tried[0] == tried[1] == settings().model.dim
+    found = resume_search(tmp_path / "out", trials=2)
+    assert settings().train.learning_rate not in [trial.changes["train.learning_rate"] for trial in found.trials]
+
+
+PROGRAM = """
+import sys
+sys.path[:0] = {paths!r}
+from search_runs import run_search
+run_search({out!r}, trials=8)
+"""
+
+
+def test_a_search_ended_by_kill_goes_on_where_it_was(whole, tmp_path):
+    out = tmp_path / "out"
+    program = PROGRAM.format(paths=sys.path, out=str(out))
+    process = subprocess.Popen([sys.executable, "-c", program], env=_environment())
+    try:
+        while not list(out.glob("trial-*")):  # a trial has ended, or is about to
+            assert process.poll() is None
+            time.sleep(0.005)
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    resumed = resume_search(out, trials=8)
+    assert outcomes(resumed) == outcomes(whole)
+    assert [path.name for path in out.glob("trial-*")] == [resumed.run.name]
+
+
+def test_half_a_line_at_the_end_of_the_journal_is_dropped(whole, tmp_path):
+    run_search(tmp_path / "out", trials=3)
+    journal = tmp_path / "out" / "journal.log"
+    with journal.open("a", encoding="utf-8") as file:
+        file.write('{"op_code": 4, "worker')
+    journal.with_name("journal.log.lock").symlink_to(journal)  # optuna's own, which a kill can leave too
+    assert outcomes(resume_search(tmp_path / "out", trials=8)) == outcomes(whole)
+
+
+@pytest.mark.parametrize("text", ["no JSON\n", "{}\n", '{"op_code": 4}\n', "[1]\n"])
+def test_a_damaged_journal_is_one_message(text, tmp_path):
+    run_search(tmp_path / "out", trials=1)
+    (tmp_path / "out" / "journal.log").write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=r"journal\.log: damaged"):
+        resume_search(tmp_path / "out", trials=2)
+
+
+@pytest.mark.parametrize("text", ["{}", '{"space": 3}', '{"space": [{"name": "model.dim"}]}', '{"space": [[]]}', "no"])
+def test_a_damaged_description_is_one_message(text, tmp_path):
+    run_search(tmp_path / "out", trials=1)
+    (tmp_path / "out" / "search.json").write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=r"search\.json"):
+        resume_search(tmp_path / "out", trials=2)
+
+
+def test_two_searches_do_not_mix(tmp_path):
+    run_search(tmp_path / "out", trials=1)
+    graph = company()
+    cases = {
+        "graph": {"graph": replace(graph, train=graph.train[1:])},
+        "settings": {"start": settings(model__dim=16)},
+    }
+    for what, options in cases.items():
+        with pytest.raises(InputError, match=f"begun with other {what}"):
+            run_search(tmp_path / "out", trials=2, **options)
+    with pytest.raises(InputError, match="begun with other settings"):
+        run_search(tmp_path / "out", trials=2, space=[Choice("model.dim", (2, 8))])
+    with pytest.raises(InputError, match="begun with other clauses"):
+        search(
+            graph,
+            parse_clauses("manages(X, Y) => works_with(X, Y)"),
+            settings(),
+            out=tmp_path / "out",
+            space=SearchDirectory(tmp_path / "out").space,
+        )
+
+
+def test_a_second_process_is_kept_out(tmp_path):
+    run_search(tmp_path / "out", trials=1)
+    with SearchDirectory(tmp_path / "out").locked(), pytest.raises(RunError, match="another process"):
+        resume_search(tmp_path / "out", trials=2)
+
+
+def test_only_a_search_can_be_resumed_and_nothing_else_is_overwritten(tmp_path):
+    with pytest.raises(InputError, match="no search was begun here"):
+        resume_search(tmp_path / "nothing")
+    assert not (tmp_path / "nothing").exists()
+    (tmp_path / "mine").write_text("precious", encoding="utf-8")
+    with pytest.raises(InputError, match="exists already and is no search"):
+        run_search(tmp_path, trials=1)
