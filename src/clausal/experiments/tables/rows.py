@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from clausal.errors import InputError, did_you_mean
+from clausal.experiments.tables.limited import limit
 from clausal.experiments.tables.paper import SHARES, Figures, paper_figures
+from clausal.graph.graph import Graph
 from clausal.logic import Clause, one_atom_rule, shape_of
 
 Uses = Literal["none", "one-atom", "all"]
@@ -48,6 +50,10 @@ class Row:
     def paper(self) -> Figures:
         """The paper's numbers; nothing where the paper has no such row."""
         return paper_figures(self.table, self.model, self.share)
+
+    def graph(self, graph: Graph, clauses: Sequence[Clause], seed: int) -> Graph:
+        """Return the data set as this row sees it: whole, or limited to its share by this seed."""
+        return graph if self.share is None else limit(graph, clauses, self.share, seed)
 
     def clauses(self, clauses: Sequence[Clause]) -> list[Clause]:
         """Return those of the data set's clauses that this row uses."""
