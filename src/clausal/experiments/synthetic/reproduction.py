@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,9 @@ from clausal.experiments.provenance import provenance
 from clausal.experiments.synthetic.cells import REPORTED, Cell, CellResult, run_cell
 from clausal.experiments.synthetic.paper import paper_cells
 from clausal.run.files import explained_os_errors, read_json, write_json
-from clausal.training import PassReport
 
 Table = dict[str, Any]
 Record = Mapping[str, Any]
-OnPass = Callable[[PassReport], None]
 
 _OF_A_CELL = (("model", "scorer"), ("model", "domain"), ("clauses", "adversary"))
 _QUICK_SEEDS = (0, 1, 2)
@@ -30,12 +28,10 @@ def cells_of(quick: bool = False) -> list[tuple[Cell, float]]:
     return [pair for pair in cells if not quick or (pair[0].clause_type, pair[0].scorer, pair[0].domain) == few]
 
 
-def reproduce(
-    path: Path, *, quick: bool = False, watch: Callable[[Cell, int, int], OnPass] | None = None
-) -> Iterator[Table]:
-    """Run the cells that the file lacks, write it anew after each, and yield the table as it grows.
+def reproduce(path: Path, *, quick: bool = False, watch: Callable[[Cell, int, int], None] | None = None) -> Table:
+    """Run the cells that the file lacks, and write it anew after each.
 
-    ``watch`` is given a cell, how many are done and how many there are, and returns what is told of each pass.
+    ``watch`` is told of each cell before it is run, with its place and how many there are.
     """
     cells = cells_of(quick)
     seeds = _QUICK_SEEDS if quick else REPORTED
@@ -54,13 +50,12 @@ def reproduce(
     for place, (cell, area) in enumerate(cells):
         if cell_key(cell) in done:
             continue
-        on_pass = watch(cell, place, len(cells)) if watch else None
-        result = run_cell(cell, _settings(cell, quick), seeds, on_pass)
+        if watch:
+            watch(cell, place, len(cells))
+        result = run_cell(cell, _settings(cell, quick), seeds)
         table["cells"].append(_record(cell, area, result))
         write_json(path, table)
-        yield table
-    if len(done) == len(cells):
-        yield table
+    return table
 
 
 def time_ratio(table: Table) -> float | None:

@@ -39,6 +39,11 @@ def describe(settings: Settings) -> dict[str, Any]:
     return settings.model_dump(mode="json", exclude_none=True)
 
 
+def length_of(settings: Settings) -> tuple[int, int]:
+    """Return how many epochs a training has, and how many passes each."""
+    return settings.train.epochs, settings.train.passes
+
+
 def train_row(
     row: Row,
     graph: Graph,
