@@ -1,4 +1,4 @@
-"""KALE (Guo et al. 2016), the baseline of the paper's tables: TransE that ranks triples and ground rules by their truth."""
+"""KALE (Guo et al. 2016), a baseline of the tables: TransE that ranks triples and ground rules by their truth."""
 
 from clausal.experiments.kale.groundings import GroundRules, ground_rules
 from clausal.experiments.kale.settings import KaleSettings

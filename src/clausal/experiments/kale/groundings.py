@@ -72,7 +72,9 @@ def _groundings(index: FactIndex, rule: ProofRule, observed: Observed) -> NDArra
     for turned in _turned(rule, atoms) if observed == "all-but-one" else [rule]:
         found = ground(index, turned, range(len(turned.body)), constants, _MOST)
         if found.cut:
-            raise RunError(f"more than {_MOST:,} ground rules of {rule.clause}: leave it out, or ground its premises alone")
+            raise RunError(
+                f"more than {_MOST:,} ground rules of {rule.clause}: leave it out, or ground its premises alone"
+            )
         slots = [slot for atom in atoms for slot in atom.slots]
         if all(slot in found.entities for slot in slots):  # else a variable could be any entity
             columns = [np.broadcast_to(found.entities[slot], found.count) for slot in slots]

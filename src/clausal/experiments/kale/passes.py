@@ -25,12 +25,12 @@ class _Rules(NamedTuple):
     others: Tensor
     other_count: Tensor
 
-    def negative_heads(self, chosen: Tensor, generator: torch.Generator) -> Tensor:
-        """Return heads with another relation, one that is not in the rule. [b] → [b, 3]."""
+    def negatives(self, heads: Tensor, chosen: Tensor, generator: torch.Generator) -> Tensor:
+        """Return the heads [b, 3] of the chosen ground rules with another relation, one that is not in the rule."""
         rule = self.rule[chosen]
         drawn = torch.rand(len(chosen), generator=generator, device=chosen.device) * self.other_count[rule]
-        subject, _, object = self.atoms[chosen, -1].unbind(-1)
-        return torch.stack([subject, self.others[rule, drawn.long()], object], -1)
+        subject, _, object = heads.unbind(1)
+        return torch.stack([subject, self.others[rule, drawn.long()], object], 1)
 
 
 class KalePass:
@@ -84,13 +84,14 @@ class KalePass:
 
     def triples(self, facts: Tensor, rules: Sequence[Tensor], generator: torch.Generator) -> Tensor:
         """Return what the loss is over: facts, other subjects, other objects; each ground rule's atoms, other heads."""
-        positive = self.facts[facts]
+        positive = self.facts.index_select(0, facts)
         subject, relation, object = positive.unbind(1)
         shape = (2, len(facts))
         drawn = torch.randint(len(self.entities.weight), shape, generator=generator, device=positive.device)
         found = [positive, torch.stack([drawn[0], relation, object], 1), torch.stack([subject, relation, drawn[1]], 1)]
         for some, chosen in zip(self.rules, rules, strict=True):
-            found += [some.atoms[chosen].flatten(0, 1), some.negative_heads(chosen, generator)]
+            grounded = some.atoms.index_select(0, chosen)
+            found += [grounded.flatten(0, 1), some.negatives(grounded[:, -1], chosen, generator)]
         return torch.cat(found)
 
     def loss(self, truth: Tensor, facts: int, rules: Sequence[int]) -> Tensor:
@@ -101,8 +102,8 @@ class KalePass:
         for some, count in zip(self.rules, rules, strict=True):
             atoms = some.atoms.shape[1]
             grounded, other_head, rest = rest.split([atoms * count, count, len(rest) - (atoms + 1) * count])
-            *_, head = (grounded := grounded.view(count, atoms)).unbind(1)
-            body = grounded[:, :-1]
+            body, head = grounded.view(count, atoms).split([atoms - 1, 1], 1)
+            head = head.squeeze(1)
             loss = loss + weight * ranking_loss(rule_truth(body, head), rule_truth(body, other_head), margin)
         return loss
 

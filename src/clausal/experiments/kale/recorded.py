@@ -9,7 +9,7 @@ from torch import Tensor
 
 
 class RecordedPass:
-    """Makes the first pass plainly, records the second, and replays it from then on; the generator moves on each time."""
+    """Makes the first pass plainly, records the second, and replays that from then on; the generator moves on."""
 
     def __init__(self, plain: Callable[[torch.Generator], Tensor]) -> None:
         self.plain = plain

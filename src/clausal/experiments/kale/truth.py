@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import torch
 from torch import Tensor
 
 
@@ -19,7 +20,8 @@ def triple_truth(difference: Tensor) -> Tensor:
 
 def rule_truth(body: Tensor, head: Tensor) -> Tensor:
     """I = ∏ I(body) · (I(head) − 1) + 1: the product t-norm. [..., atoms], [...] → [...]."""
-    return body.prod(-1) * (head - 1) + 1
+    # Not Tensor.prod, whose gradient looks for zeros and so waits for a GPU.
+    return math.prod(body.unbind(-1), start=torch.ones_like(head)) * (head - 1) + 1
 
 
 def ranking_loss(positive: Tensor, negative: Tensor, margin: float) -> Tensor:
