@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from clausal.errors import InputError
-from clausal.experiments.tables.methods import LOG, OnEpoch, OnPass, Tell, describe, settings_of
+from clausal.experiments.tables.methods import LOG, describe, settings_of
 from clausal.experiments.tables.rows import Row, rows_of
 from clausal.experiments.tables.run import Record, run_row
+from clausal.experiments.tables.trained import OnEpoch, OnPass, Tell
 from clausal.graph.graph import Graph
 from clausal.logic import Clause
 from clausal.run.files import explained_os_errors, read_json, write_json

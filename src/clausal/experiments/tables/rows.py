@@ -36,8 +36,13 @@ class Row:
 
     @property
     def preset(self) -> str:
-        """The preset it is trained by."""
+        """The preset it is trained by; KALE's rows have their settings elsewhere."""
         return f"{self.table}-{self.model}"
+
+    @property
+    def is_kale(self) -> bool:
+        """Whether it is one of the rows that the paper copied from Guo et al."""
+        return self.model in _KALE
 
     @property
     def uses(self) -> Uses:
@@ -62,7 +67,11 @@ class Row:
         return [clause for clause in clauses if self.uses == "all" or one_atom_rule(shape_of(clause)[0])]
 
 
+_KALE = ("transe", "kale-pre", "kale-joint")
 _TITLES = {
+    "transe": "TransE",
+    "kale-pre": "KALE-Pre",
+    "kale-joint": "KALE-Joint",
     "distmult": "DistMult",
     "asr-distmult": "ASR-DistMult",
     "casr-distmult": "cASR-DistMult",

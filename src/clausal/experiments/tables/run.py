@@ -13,10 +13,11 @@ from clausal.evaluation import Evaluation, Ranker, evaluate
 from clausal.evaluation.evaluate import Filter
 from clausal.evaluation.ranks import Ties
 from clausal.experiments.provenance import provenance
-from clausal.experiments.tables.methods import LOG, OnEpoch, OnPass, Tell, describe, settings_of, train_row
+from clausal.experiments.tables.methods import LOG, describe, settings_of, train_row
 from clausal.experiments.tables.paper import METRICS
 from clausal.experiments.tables.rows import Row
-from clausal.graph.graph import Graph
+from clausal.experiments.tables.trained import OnEpoch, OnPass, Tell
+from clausal.graph.graph import Facts, Graph
 from clausal.logic import Clause
 
 _TIES: tuple[Ties, ...] = ("realistic", "optimistic")
@@ -31,6 +32,7 @@ def run_row(
     seed: int = 0,
     *,
     changes: Sequence[str] = (),
+    closure: Facts | None = None,
     on_pass: OnPass | None = None,
     on_epoch: OnEpoch | None = None,
     tell: Tell = LOG.info,
@@ -38,11 +40,13 @@ def run_row(
     """Train a row on its data set, given whole and with all of its clauses, and measure it on test.
 
     Where the row is one of limited data, the seed draws the facts too, so that every row sees the same ones.
+    ``closure`` is that of train, for KALE-Pre where there is no DuckDB to compute it.
     """
     settings = settings_of(row, seed, changes)
     graph = row.graph(graph, clauses, seed)
     started = time.perf_counter()
-    trained = train_row(row, graph, clauses, settings, on_pass=on_pass, on_epoch=on_epoch, tell=tell)
+    watching: dict[str, Any] = {"on_pass": on_pass, "on_epoch": on_epoch, "tell": tell}
+    trained = train_row(row, graph, clauses, settings, closure=closure, **watching)
     seconds = time.perf_counter() - started
     return {
         "table": row.table,
