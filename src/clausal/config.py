@@ -232,14 +232,18 @@ def _assign(values: dict[str, Any], assignment: str) -> None:
     section, dot, name = key.strip().partition(".")
     if not (equals and dot and section and name):
         raise InputError(f"--set {assignment}: expected section.key=value, such as model.dim=200")
-    try:
-        value = tomllib.loads(f"value = {text.strip()}")["value"]
-    except (tomllib.TOMLDecodeError, RecursionError):
-        value = text.strip()  # a bare word is a string
     target = values.setdefault(section, {})
     if not isinstance(target, dict):
         raise InputError(f"--set {assignment}: '{section}' is not a section")
-    target[name] = value
+    target[name] = read_value(text)
+
+
+def read_value(text: str) -> Any:
+    """Read a value as TOML, and as text where that fails: a bare word is a string."""
+    try:
+        return tomllib.loads(f"value = {text.strip()}")["value"]
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return text.strip()
 
 
 def _explain(error: ValidationError) -> str:

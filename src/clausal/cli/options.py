@@ -25,7 +25,3 @@ ValidOption = Annotated[
 TestOption = Annotated[
     float | None, typer.Option(metavar="SHARE", help="Share of test facts when GRAPH is one file; 0.1 by default.")
 ]
-PresetOption = Annotated[
-    str | None,
-    typer.Option(metavar="NAME", help="Settings to start from: best, for any graph, or one of clausal.presets."),
-]

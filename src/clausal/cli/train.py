@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clausal.cli.inputs import read_clauses
-from clausal.cli.options import GRAPH, ColumnsOption, PresetOption, TestOption, ValidOption
+from clausal.cli.options import GRAPH, ColumnsOption, TestOption, ValidOption
 from clausal.cli.output import Format, FormatOption, print_results, say
 from clausal.cli.presets import read_graph_and_settings
 from clausal.cli.progress import training_progress
@@ -31,8 +31,13 @@ def train(
             "with it (fb122-simple)."
         ),
     ] = None,
-    preset: PresetOption = None,
-    config: Annotated[Path | None, typer.Option(help="Settings in TOML, after the preset.")] = None,
+    preset: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Settings that come with clausal: best, or such as fb122-asr-complex; before --config."
+        ),
+    ] = None,
+    config: Annotated[Path | None, typer.Option(help="Settings in TOML.")] = None,
     set: Annotated[
         list[str] | None,
         typer.Option(metavar="KEY=VALUE", help="One setting, such as model.dim=200; can be repeated."),

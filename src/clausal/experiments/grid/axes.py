@@ -27,15 +27,22 @@ CLAUSE_AXES: Axes = {
 """The sets B are from the authors' scripts; the paper does not give them."""
 
 
+KALE_AXES: Axes = {"kale.dim": (20, 50, 100), "kale.margin": (0.1, 0.12, 0.15, 0.2)}
+RULE_AXES: Axes = {"kale.rule_weight": (0.01, 0.05, 0.1)}
+"""Of Guo et al.'s KALE; its rule weight is for KALE-Joint alone."""
+
+
+_ALL = {**FACT_AXES, **CLAUSE_AXES, **KALE_AXES, **RULE_AXES}
+
+
 def axes_of(row: Row, changes: Axes | None = None) -> dict[str, tuple[Any, ...]]:
     """Return the paper's axes for a row; ``changes`` replace the values of some, or add axes.
 
     A row without clauses has no axes of clauses, and one in closed form no sets and no steps.
     """
-    names = {"none": [], "one-atom": ["clauses.weight"]}.get(row.uses, list(CLAUSE_AXES))
-    axes = dict(FACT_AXES) | {name: CLAUSE_AXES[name] for name in names}
+    axes = _paper_axes(row)
     for name, values in (changes or {}).items():
-        if name in axes or name not in CLAUSE_AXES:
+        if name in axes or name not in _ALL:
             axes[name] = tuple(values)
     if 0 in axes.get("clauses.weight", ()):
         raise InputError(
@@ -43,6 +50,13 @@ def axes_of(row: Row, changes: Axes | None = None) -> dict[str, tuple[Any, ...]]
             "which a row with clauses must not be chosen as"
         )
     return axes
+
+
+def _paper_axes(row: Row) -> dict[str, tuple[Any, ...]]:
+    if row.is_kale:
+        return dict(KALE_AXES) | (dict(RULE_AXES) if row.model == "kale-joint" else {})
+    names = {"none": [], "one-atom": ["clauses.weight"]}.get(row.uses, list(CLAUSE_AXES))
+    return dict(FACT_AXES) | {name: CLAUSE_AXES[name] for name in names}
 
 
 def points(axes: Axes) -> list[Point]:

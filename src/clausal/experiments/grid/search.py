@@ -8,16 +8,14 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 
-from clausal.errors import RunError
+from clausal.errors import InputError, RunError
 from clausal.experiments.grid.axes import Axes, Point, assignments, axes_of, points
 from clausal.experiments.grid.journal import Entry, Journal
 from clausal.experiments.provenance import hardware
-from clausal.experiments.tables.limited import limit
+from clausal.experiments.tables.methods import settings_of, train_row
 from clausal.experiments.tables.rows import Row
-from clausal.experiments.tables.run import row_settings
 from clausal.graph.graph import Graph
 from clausal.logic import Clause
-from clausal.training import prepare
 
 Work = tuple[Row, Point, int]
 
@@ -59,19 +57,17 @@ def train_point(work: Work, graph: Graph, clauses: Sequence[Clause], changes: Se
     """Train a row at one point of its grid, and return what it reached on valid; a divergence is an entry too."""
     row, point, seed = work
     entry: Entry = {"table": row.table, "row": row.name, "point": point, "changes": list(changes), "seed": seed}
-    settings = row_settings(row, seed, [*changes, *assignments(point)])
-    if row.share is not None:
-        graph = limit(graph, clauses, row.share, seed)
+    settings = settings_of(row, seed, [*changes, *assignments(point)])
     started = time.perf_counter()
     try:
-        training = prepare(graph, row.clauses(clauses), settings)
-        training.run()
+        trained = train_row(row, row.graph(graph, clauses, seed), clauses, settings)
     except RunError as error:
         return entry | {"error": str(error)}
-    at = training.position
+    if trained.valid_mrr is None:
+        raise InputError("a grid search needs valid facts and evaluate.every above 0: it selects by MRR on valid")
     return entry | {
-        "valid_mrr": round(at.best, 5),
-        "best_epoch": at.best_epoch,
+        "valid_mrr": round(trained.valid_mrr, 5),
+        "best_epoch": trained.best_epoch,
         "seconds": round(time.perf_counter() - started, 2),
         "hardware": hardware(),
     }

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from clausal.errors import InputError, did_you_mean
+from clausal.experiments.tables.limited import limit
 from clausal.experiments.tables.paper import SHARES, Figures, paper_figures
+from clausal.graph.graph import Graph
 from clausal.logic import Clause, one_atom_rule, shape_of
 
 Uses = Literal["none", "one-atom", "all"]
@@ -34,8 +36,13 @@ class Row:
 
     @property
     def preset(self) -> str:
-        """The preset it is trained by."""
+        """The preset it is trained by; KALE's rows have their settings elsewhere."""
         return f"{self.table}-{self.model}"
+
+    @property
+    def is_kale(self) -> bool:
+        """Whether it is one of the rows that the paper copied from Guo et al."""
+        return self.model in _KALE
 
     @property
     def uses(self) -> Uses:
@@ -49,6 +56,10 @@ class Row:
         """The paper's numbers; nothing where the paper has no such row."""
         return paper_figures(self.table, self.model, self.share)
 
+    def graph(self, graph: Graph, clauses: Sequence[Clause], seed: int) -> Graph:
+        """Return the data set as this row sees it: whole, or limited to its share by this seed."""
+        return graph if self.share is None else limit(graph, clauses, self.share, seed)
+
     def clauses(self, clauses: Sequence[Clause]) -> list[Clause]:
         """Return those of the data set's clauses that this row uses."""
         if self.uses == "none":
@@ -56,7 +67,11 @@ class Row:
         return [clause for clause in clauses if self.uses == "all" or one_atom_rule(shape_of(clause)[0])]
 
 
+_KALE = ("transe", "kale-pre", "kale-joint")
 _TITLES = {
+    "transe": "TransE",
+    "kale-pre": "KALE-Pre",
+    "kale-joint": "KALE-Joint",
     "distmult": "DistMult",
     "asr-distmult": "ASR-DistMult",
     "casr-distmult": "cASR-DistMult",

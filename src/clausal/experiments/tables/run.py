@@ -5,34 +5,24 @@ Nothing here reads files or needs more than torch and numpy, so that a machine t
 
 from __future__ import annotations
 
-import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from clausal.config import Settings
 from clausal.evaluation import Evaluation, Ranker, evaluate
 from clausal.evaluation.evaluate import Filter
 from clausal.evaluation.ranks import Ties
 from clausal.experiments.provenance import provenance
-from clausal.experiments.tables.limited import limit
+from clausal.experiments.tables.methods import LOG, describe, settings_of, train_row
 from clausal.experiments.tables.paper import METRICS
 from clausal.experiments.tables.rows import Row
-from clausal.graph.graph import Graph
+from clausal.experiments.tables.trained import OnEpoch, OnPass, Tell
+from clausal.graph.graph import Facts, Graph
 from clausal.logic import Clause
-from clausal.training import PassReport, prepare
 
-_LOG = logging.getLogger("clausal")
 _TIES: tuple[Ties, ...] = ("realistic", "optimistic")
 
 Record = dict[str, Any]
-OnPass = Callable[[PassReport], None]
-OnEpoch = Callable[[dict[str, Any]], None]
-
-
-def row_settings(row: Row, seed: int = 0, changes: Sequence[str] = ()) -> Settings:
-    """Return the settings of a row's preset, with ``section.key=value`` changes and the seed."""
-    return Settings.load(None, [*changes, f"train.seed={seed}"], preset=row.preset)
 
 
 def run_row(
@@ -42,35 +32,34 @@ def run_row(
     seed: int = 0,
     *,
     changes: Sequence[str] = (),
+    closure: Facts | None = None,
     on_pass: OnPass | None = None,
     on_epoch: OnEpoch | None = None,
-    tell: Callable[[str], None] = _LOG.info,
+    tell: Tell = LOG.info,
 ) -> Record:
     """Train a row on its data set, given whole and with all of its clauses, and measure it on test.
 
     Where the row is one of limited data, the seed draws the facts too, so that every row sees the same ones.
+    ``closure`` is that of train, for KALE-Pre where there is no DuckDB to compute it.
     """
-    settings = row_settings(row, seed, changes)
-    if row.share is not None:
-        graph = limit(graph, clauses, row.share, seed)
-    used = row.clauses(clauses)
-    training = prepare(graph, used, settings, tell=tell)
+    settings = settings_of(row, seed, changes)
+    graph = row.graph(graph, clauses, seed)
     started = time.perf_counter()
-    predictor = training.run(on_pass, on_epoch).eval()
+    watching: dict[str, Any] = {"on_pass": on_pass, "on_epoch": on_epoch, "tell": tell}
+    trained = train_row(row, graph, clauses, settings, closure=closure, **watching)
     seconds = time.perf_counter() - started
-    at = training.position
     return {
         "table": row.table,
         "row": row.name,
         "seed": seed,
-        "settings": settings.model_dump(mode="json", exclude_none=True),
-        "clauses": len(used),
+        "settings": describe(settings),
+        "clauses": len(row.clauses(clauses)),
         "train_facts": len(graph.train),
-        "valid_mrr": round(at.best, 5) if at.best_epoch else None,
-        "best_epoch": at.best_epoch or at.epoch,
+        "valid_mrr": None if trained.valid_mrr is None else round(trained.valid_mrr, 5),
+        "best_epoch": trained.best_epoch,
         "seconds": round(seconds, 2),
-        "step": training.step.name,
-        "metrics": measure(predictor, graph),
+        "step": trained.step,
+        "metrics": measure(trained.predictor, graph),
         **provenance(),
     }
 
