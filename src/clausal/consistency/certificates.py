@@ -13,6 +13,7 @@ from clausal.consistency.adversaries import GradientAscent
 from clausal.consistency.bounds import Bound, bound_violation
 from clausal.consistency.clauses import ArgumentSlots, ClauseGroup
 from clausal.consistency.forms import violation_forms
+from clausal.consistency.readings import readings_of
 from clausal.consistency.regions import Region, RegionName, projected, region_of
 from clausal.consistency.semantics import Godel, Semantics
 from clausal.model.predictor import LinkPredictor
@@ -54,7 +55,7 @@ def certify(
     ascent: GradientAscent | None = None,
     seed: int = 0,
 ) -> list[Certificate]:
-    """Certify the clauses of each group in double precision.
+    """Certify the clauses of each group in double precision; for a reciprocal model, the worse of both readings.
 
     ``region`` is where the variables range (``roles`` needs the train facts). Where no bound is known or the interval
     is wide, and for all clauses if ``ascent`` is given, projected gradient ascent looks for worse vectors.
@@ -62,7 +63,18 @@ def certify(
     semantics = semantics or Godel()
     predictor = deepcopy(predictor).double().requires_grad_(False).eval()
     generator = torch.Generator(predictor.device).manual_seed(seed)
-    return [_certify(predictor, group, semantics, region, facts, ascent, generator) for group in groups]
+    return [
+        _worst([_certify(predictor, reading, semantics, region, facts, ascent, generator) for reading in readings])
+        for readings in (readings_of([group], predictor) for group in groups)
+    ]
+
+
+def _worst(readings: Sequence[Certificate]) -> Certificate:
+    """Return the largest violation and bound that any reading of the clauses has."""
+    attained, worst = torch.stack([reading.attained for reading in readings]).max(0)
+    vectors = torch.stack([reading.vectors for reading in readings])[worst, torch.arange(len(worst))]
+    bound = torch.stack([reading.bound for reading in readings]).amax(0)
+    return Certificate(attained, bound, readings[0].method, vectors)
 
 
 def _certify(

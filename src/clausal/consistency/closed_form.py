@@ -157,4 +157,5 @@ class ClosedForm(Adversary):
 
 def without_closed_form(adversary: ClosedForm, predictor: LinkPredictor, groups: Sequence[ClauseGroup]) -> list[Clause]:
     """Return the clauses that the closed-form adversary cannot treat for this predictor."""
-    return [clause for group in groups if not adversary.treats(predictor, group) for clause in group.clauses]
+    others = [group for group in groups if not adversary.treats(predictor, group)]
+    return list(dict.fromkeys(clause for group in others for clause in group.clauses))

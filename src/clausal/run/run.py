@@ -81,7 +81,7 @@ class Run:
         self,
         clauses: Sequence[Clause] | None = None,
         *,
-        region: RegionName = "domain",
+        region: RegionName = "auto",
         entities: bool = True,
         tolerance: float | None = None,
         semantics: str | None = None,

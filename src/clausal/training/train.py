@@ -19,6 +19,7 @@ from clausal.consistency import (
     RealEntities,
     Semantics,
     group_clauses,
+    readings_of,
     without_closed_form,
 )
 from clausal.consistency.forms import LINEAR
@@ -104,7 +105,7 @@ def make_adversary(
     facts = torch.from_numpy(graph.train).to(predictor.device)
     ascent = settings.sets, settings.steps, settings.learning_rate, settings.pooling
     gradient = GradientAscent(*ascent, semantics, settings.region, facts)
-    groups = group_clauses(clauses, graph.entities, graph.relations)
+    groups = readings_of(group_clauses(clauses, graph.entities, graph.relations), predictor)
     if settings.adversary == "none":
         return gradient, []
     if settings.adversary == "entities":
