@@ -27,7 +27,7 @@ class Softmax(AllEntitiesLoss):
 
     def overwrite_(self, scores: Tensor, answers: Answers) -> Tensor:
         entities, smoothing = scores.shape[1], self.label_smoothing
-        truth = (1 - smoothing) * answers.shares
+        truth = (1 - smoothing) * answers.shares.to(scores.dtype)
         expected = (truth * _at(scores, answers)).sum()  # Σ truth · score
         if smoothing:
             expected = expected + smoothing * scores.sum() / entities
@@ -46,7 +46,7 @@ class Logistic(AllEntitiesLoss):
 
     def overwrite_(self, scores: Tensor, answers: Answers) -> Tensor:
         entities, smoothing = scores.shape[1], self.label_smoothing
-        truth = torch.full_like(answers.shares, 1 - smoothing)
+        truth = torch.full_like(answers.shares, 1 - smoothing, dtype=scores.dtype)
         expected = (truth * _at(scores, answers)).sum()
         if smoothing:
             expected = expected + smoothing * scores.sum() / entities
