@@ -45,27 +45,35 @@ def search(
     format: FormatOption = Format.table,
 ) -> None:
     """Search for the settings that rank the valid facts of a graph best."""
-    from clausal.search import load_search
-
-    if resume:
-        refuse_with_resume(graph=graph, clauses=clauses, set=set)
-        if out is None:
-            raise InputError("--resume needs --out DIR: the folder of the search to go on with")
-        target = out
-    else:
-        if graph is None:
-            raise InputError("give a graph to search settings for: a folder, a file, or the name of a data set")
-        target = out or Path("searches") / Path(graph).name.partition(".")[0]
+    target = _target(graph, out, resume)
     try:
         if resume:
+            refuse_with_resume(graph=graph, clauses=clauses, set=set)
             found = _resume(target, minutes, trials)
         else:
-            assert graph is not None
-            found = _search(graph, clauses, target, preset, set or [], minutes, trials, columns, valid, test)
+            found = _search(str(graph), clauses, target, preset, set or [], minutes, trials, columns, valid, test)
     except KeyboardInterrupt:
-        _show(load_search(target), format)
+        _show_so_far(target, format)
         raise
     _show(found, format)
+
+
+def _target(graph: str | None, out: Path | None, resume: bool) -> Path:
+    if resume:
+        if out is None:
+            raise InputError("--resume needs --out DIR: the folder of the search to go on with")
+        return out
+    if graph is None:
+        raise InputError("give a graph to search settings for: a folder, a file, or the name of a data set")
+    return out or Path("searches") / Path(graph).name.partition(".")[0]
+
+
+def _show_so_far(out: Path, format: Format) -> None:
+    from clausal.search import load_search
+    from clausal.search.directory import SearchDirectory
+
+    if SearchDirectory(out).begun:
+        _show(load_search(out), format)
 
 
 def _search(
@@ -81,7 +89,10 @@ def _search(
     test: float | None,
 ) -> SearchResult:
     from clausal.search import make_space, search
+    from clausal.search.loop import Limits
     from clausal.search.rule import largest_dim
+
+    Limits.of(minutes, trials)  # before a large graph is read
 
     clauses = read_clauses(clause_source)
     graph, settings = read_graph_and_settings(

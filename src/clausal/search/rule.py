@@ -5,16 +5,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 from clausal.config import Settings
 from clausal.graph.graph import Graph
 from clausal.logic.syntax import Clause
-from clausal.search.machine import this_machine
+from clausal.search.machine import Machine, this_machine
 
 BEST = "best"
-_DIMS = (32, 64, 128, 256, 512, 1024, 2048)
+DIMS = (64, 128, 256, 512, 1024, 2048)
+_LARGEST = {"cpu": 512, "gpu": 2048}
+_OPERATIONS = {"cpu": 10**12, "gpu": 3 * 10**14}  # in a pass, for each core of a CPU: some ten seconds
+_CORRUPTION_DIM = 256
 _BYTES = 4 * 4  # a parameter, its gradient, AdaGrad's accumulator and the best model so far
 
 
@@ -25,22 +29,64 @@ def best_settings(graph: Graph, clauses: Sequence[Clause] = (), device: str = "a
 
 def best_values(graph: Graph, clauses: Sequence[Clause] = (), device: str = "auto") -> dict[str, Any]:
     """Return the same as values by section, to be changed by a user's own."""
-    values: dict[str, Any] = {
-        "model": {"scorer": "complex", "dim": min(256, _largest_dim(graph, device)), "domain": "cube"},
-        "facts": {"loss": "hinge", "margin": 5.0},
-        "train": {"epochs": 50},
-        "evaluate": {"every": 2},
-    }
-    if clauses:
-        values["clauses"] = {"adversary": "closed-form"}
+    return values_for(len(graph.entities), len(graph.train), bool(clauses), this_machine(device))
+
+
+def values_for(entities: int, facts: int, clauses: bool, machine: Machine) -> dict[str, Any]:
+    """Return the values for a graph of this size on a machine.
+
+    Training against all entities makes the better model; where a pass of it is too long, corruptions are used.
+    """
+    kind = "gpu" if machine.gpu else "cpu"
+    within = [
+        dim
+        for dim in DIMS
+        if operations(entities, facts, dim) <= _OPERATIONS[kind] * machine.cores
+        and dim <= min(_LARGEST[kind], _dim_in_memory(entities, machine))
+    ]
+    values = _against_all_entities(facts, max(within)) if within else _against_corruptions(entities, machine)
+    values["clauses"] = {"adversary": "closed-form" if clauses else "none", "weight": 0.1 if within else 1.0}
     return values
+
+
+def operations(entities: int, facts: int, dim: int) -> int:
+    """Return the operations of a pass against all entities: two queries of a fact, each in three matrix products."""
+    return 2 * 3 * 2 * facts * entities * dim
+
+
+def _against_all_entities(facts: int, dim: int) -> dict[str, Any]:
+    hundredth = 2 ** round(math.log2(max(1, facts / 100)))
+    return {
+        "model": {"scorer": "complex", "dim": dim, "domain": "none", "reciprocal": True},
+        "facts": {
+            "training": "1-vs-all",
+            "loss": "softmax",
+            "regulariser": "n3",
+            "regulariser_weight": 0.05,
+            "batch_size": min(1024, max(128, hundredth)),
+        },
+        "train": {"epochs": 100, "passes": 1, "learning_rate": 0.1},
+        "evaluate": {"every": 5, "patience": 4},
+    }
+
+
+def _against_corruptions(entities: int, machine: Machine) -> dict[str, Any]:
+    return {
+        "model": {
+            "scorer": "complex",
+            "dim": min(_CORRUPTION_DIM, _dim_in_memory(entities, machine)),
+            "domain": "cube",
+        },
+        "facts": {"training": "corruption", "loss": "hinge", "margin": 5.0},
+        "train": {"epochs": 50, "passes": 10, "learning_rate": 0.1},
+        "evaluate": {"every": 5, "patience": 4},
+    }
 
 
 def largest_dim(graph: Graph, settings: Settings) -> int:
     """Return the largest dimension of entities that half of the machine's memory holds a training of."""
-    return _largest_dim(graph, settings.train.device)
+    return _dim_in_memory(len(graph.entities), this_machine(settings.train.device))
 
 
-def _largest_dim(graph: Graph, device: str) -> int:
-    room = this_machine(device).memory // 2
-    return max((dim for dim in _DIMS if len(graph.entities) * dim * _BYTES <= room), default=_DIMS[0])
+def _dim_in_memory(entities: int, machine: Machine) -> int:
+    return max((dim for dim in DIMS if entities * dim * _BYTES <= machine.memory // 2), default=DIMS[0])

@@ -42,6 +42,7 @@ Space = Sequence[Range | Choice]
 # How far from its start each setting may go.
 FACTORS = {
     "train.learning_rate": (1 / 10, 5),
+    "facts.regulariser_weight": (1 / 20, 10),
     "clauses.weight": (1 / 100, 100),
 }
 MULTIPLES = {
@@ -98,8 +99,12 @@ def _matters(name: str, start: Settings, clauses: bool) -> bool:
     """Say whether a setting changes anything in a training that starts from these."""
     if not setting(start, name):  # a weight of 0, or no batch size
         return False
-    if name.startswith("clauses."):
-        return clauses and start.clauses.adversary in VALUES["clauses.adversary"] and start.clauses.weight > 0
+    if name.startswith("clauses.") and not (clauses and start.clauses.adversary != "none" and start.clauses.weight):
+        return False
+    if name == "clauses.adversary":  # without a domain there are bounds for every clause, and no search of them
+        return start.model.domain != "none" and start.clauses.adversary in VALUES[name]
     if name == "facts.margin":
         return start.facts.loss in ("hinge", "pairwise")
+    if name == "facts.regulariser_weight":
+        return start.facts.regulariser != "none"
     return name != "model.domain" or start.model.domain in VALUES["model.domain"]

@@ -1,0 +1,144 @@
+"""``clausal search``: the best settings and their model, from the command line."""
+
+import csv
+import io
+import tomllib
+
+import pytest
+
+from clausal.search import trial
+from command_line import clausal, refused
+
+SMALL = ("model.dim=8", "train.epochs=2", "evaluate.every=1")
+
+
+@pytest.fixture(scope="module")
+def clauses(tmp_path_factory):
+    """Two clauses of one atom each, whose closed forms take no time."""
+    path = tmp_path_factory.mktemp("clauses") / "clauses.txt"
+    path.write_text("manages(X, Y) => works_with(X, Y)\nworks_with(X, Y) => works_with(Y, X)\n", encoding="utf-8")
+    return path
+
+
+def search_options(graph_folder, *changes):
+    sets = [word for change in (*SMALL, *changes) for word in ("--set", change)]
+    return ["search", graph_folder, *sets]
+
+
+@pytest.fixture(scope="module")
+def searched(graph_folder, clauses, tmp_path_factory):
+    out = tmp_path_factory.mktemp("searches") / "company"
+    result = clausal(
+        *search_options(graph_folder), "--clauses", clauses, "--trials", 3, "--out", out, "--format", "json"
+    )
+    assert result.code == 0, result.stderr
+    return out, result
+
+
+def test_the_best_is_named_with_its_settings_and_its_model(searched):
+    out, result = searched
+    found = result.json
+    assert len(found["trials"]) == 3
+    assert found["trials"][0]["trial"] == found["best"]
+    assert found["trials"][0]["valid"] == max(trial["valid"] for trial in found["trials"])
+    assert found["run"] == str(out / f"trial-{found['best']}")
+    settings = tomllib.loads((out / "best.toml").read_text(encoding="utf-8"))
+    for name, value in found["trials"][0]["changes"].items():
+        section, key = name.split(".")
+        assert settings[section][key] == value
+    assert settings["train"]["epochs"] == 2
+
+
+def test_progress_is_told_trial_by_trial(searched):
+    _, result = searched
+    lines = [line for line in result.stderr.splitlines() if line.startswith("trial ")]
+    assert [line.partition(":")[0] for line in lines] == ["trial 1", "trial 2", "trial 3"]
+    assert all("valid mrr" in line and "best" in line for line in lines)
+    assert "min left" not in result.stderr
+
+
+def test_the_model_can_be_evaluated_and_the_settings_trained_with(searched, graph_folder, tmp_path):
+    out, result = searched
+    assert clausal("evaluate", result.json["run"], "--format", "json").json["split"] == "test"
+    again = clausal("train", graph_folder, "--config", out / "best.toml", "--out", tmp_path / "run")
+    assert again.code == 0, again.stderr
+
+
+def test_what_is_set_is_not_searched(searched, graph_folder, tmp_path):
+    _, result = searched
+    searched = {"train.learning_rate", "facts.batch_size", "facts.regulariser_weight", "clauses.weight"}
+    assert set(result.json["trials"][0]["changes"]) == searched
+    fixed = search_options(graph_folder, "facts.batch_size=64", "train.learning_rate=0.1")
+    found = clausal(*fixed, "--trials", 1, "--out", tmp_path / "out", "--format", "json").json
+    assert set(found["trials"][0]["changes"]) == {"facts.regulariser_weight"}
+
+
+@pytest.mark.parametrize("format", ["table", "csv"])
+def test_a_finished_search_is_printed_again_without_training(format, searched, monkeypatch):
+    out, result = searched
+    monkeypatch.setattr(trial, "prepare", None)
+    again = clausal("search", "--out", out, "--resume", "--trials", 3, "--format", format)
+    assert again.code == 0, again.stderr
+    if format == "csv":
+        rows = list(csv.DictReader(io.StringIO(again.stdout)))
+        assert [int(row["trial"]) for row in rows] == [one["trial"] for one in result.json["trials"]]
+    else:
+        assert "the best of 3 trials" in again.stdout
+
+
+def test_ctrl_c_shows_the_best_so_far(graph_folder, tmp_path, monkeypatch):
+    prepare, calls = trial.prepare, []
+
+    def interrupted(*arguments, **options):
+        calls.append(1)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return prepare(*arguments, **options)
+
+    monkeypatch.setattr(trial, "prepare", interrupted)
+    options = [*search_options(graph_folder), "--trials", 2, "--out", tmp_path / "out", "--format", "json"]
+    result = clausal(*options)
+    assert result.code == 130
+    assert [one["trial"] for one in result.json["trials"]] == [1]
+    assert clausal(*options).json["trials"][0]["valid"] >= result.json["trials"][0]["valid"]
+    assert len(calls) == 3
+
+
+def test_ctrl_c_before_the_search_began_is_one_message(graph_folder, tmp_path, monkeypatch):
+    def interrupt(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("clausal.graph.load_graph", interrupt)
+    result = clausal(*search_options(graph_folder), "--out", tmp_path / "out")
+    assert result.code == 130
+    assert result.stdout == ""
+
+
+def test_time_is_told_and_kept(graph_folder, tmp_path):
+    long = search_options(graph_folder, "train.epochs=100000", "evaluate.patience=0")
+    result = clausal(*long, "--minutes", 0.03, "--out", tmp_path / "out", "--format", "json")
+    assert result.code == 0, result.stderr
+    assert result.json["seconds"] < 5
+    assert "0.0 min left" in result.stderr
+    assert "cut short" in result.stderr
+
+
+def test_bad_usage(graph_folder, tmp_path):
+    refused(clausal("search"), "give a graph")
+    refused(clausal("search", "--resume"), "--resume needs --out")
+    refused(clausal("search", graph_folder, "--resume", "--out", tmp_path), "GRAPH cannot be given with --resume")
+    refused(clausal("search", "--resume", "--out", tmp_path / "none"), "no search was begun here")
+    refused(clausal(*search_options(graph_folder), "--trials", 0, "--out", tmp_path / "a"), "trials")
+    refused(
+        clausal(*search_options(graph_folder), "--preset", "bets", "--out", tmp_path / "a"), "unknown preset 'bets'"
+    )
+    assert not (tmp_path / "a").exists()
+
+
+def test_the_preset_best_trains(graph_folder, tmp_path):
+    options = ["--preset", "best", "--set", "train.epochs=2", "--out", tmp_path / "run"]
+    result = clausal("train", graph_folder, *options)
+    assert result.code == 0, result.stderr
+    config = tomllib.loads((tmp_path / "run" / "config.toml").read_text(encoding="utf-8"))
+    assert config["facts"]["training"] == "1-vs-all"
+    assert config["train"]["epochs"] == 2
