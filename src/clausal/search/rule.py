@@ -45,7 +45,7 @@ def values_for(entities: int, facts: int, clauses: bool, machine: Machine) -> di
         and dim <= min(_LARGEST[kind], _dim_in_memory(entities, machine))
     ]
     values = _against_all_entities(facts, max(within)) if within else _against_corruptions(entities, machine)
-    values["clauses"] = {"adversary": "closed-form" if clauses else "none", "weight": 0.1 if within else 1.0}
+    values["clauses"] = {"adversary": "closed-form" if clauses else "none", "weight": 1.0}
     return values
 
 
