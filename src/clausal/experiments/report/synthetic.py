@@ -46,7 +46,7 @@ def synthetic_section(path: Path) -> list[str]:
     lines += [
         f"AUC-PR in percent, mean and standard deviation over {len(found['seeds'])} knowledge bases. The mean of ten",
         "has a standard error of about a third of that deviation.",
-        f"{len(cells) - below} of {len(cells)} cells are within {POINTS:g} points of the paper or above it; ▼ marks the",
+        f"{len(cells) - below} of {len(cells)} cells are within {POINTS:g} points of the paper or above; ▼ marks the",
         "others.",
         "",
         *table(head, body),
