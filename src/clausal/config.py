@@ -54,6 +54,10 @@ class ModelSettings(_Section):
     pretrained_names: str | None = Field(
         None, description="text file with the entity name of each row of `pretrained`, one per line"
     )
+    reciprocal: bool = Field(
+        False,
+        description="a second vector for each relation, read from object to subject: (?, r, o) is answered by it",
+    )
     norm: Literal["l1", "l2", "l2-squared"] = Field("l1", description="the distance of TransE")
     hidden: tuple[Positive, ...] = Field((), description="widths of ER-MLP's hidden layers; empty means [2 dim, dim]")
 
@@ -67,14 +71,34 @@ class ModelSettings(_Section):
             raise ValueError('pretrained: encoder = "frozen" needs a file of vectors')
         if self.scorer == "model-f" and (self.encoder != "table" or self.pretrained):
             raise ValueError("encoder: model-f has a vector for each entity pair and takes no entity vectors")
+        if self.scorer == "model-f" and self.reciprocal:
+            raise ValueError("reciprocal: model-f has a vector for each entity pair, which has no other direction")
         return self
 
 
 class FactSettings(_Section):
     """The fact loss and the corruption of facts."""
 
-    loss: Literal["hinge", "pairwise", "logistic"] = Field(
-        "hinge", description="pointwise hinge (the paper's), pairwise margin, or logistic"
+    loss: Literal["hinge", "pairwise", "logistic", "softmax"] = Field(
+        "hinge", description="pointwise hinge (the paper's), pairwise margin, logistic, or softmax over all entities"
+    )
+    training: Literal["corruption", "1-vs-all", "k-vs-all"] = Field(
+        "corruption",
+        description="what facts are trained against: corruptions, or all entities, as the two queries of each fact "
+        "(`1-vs-all`) or as each distinct query with all its answers in train (`k-vs-all`)",
+    )
+    label_smoothing: Annotated[float, Field(ge=0, lt=1)] = Field(
+        0.0, description="share of the truth that is spread over all entities, in training against all of them"
+    )
+    regulariser: Literal["none", "f2", "n3", "dura"] = Field(
+        "none",
+        description="on the vectors of the facts in a batch: squares, cubes (Lacroix et al. 2018) or DURA (Zhang et "
+        "al. 2020)",
+    )
+    regulariser_weight: NonNegativeReal = Field(
+        0.05,
+        description="weight of `regulariser` for each query; the loss is summed over a batch and so is this, so that "
+        "it is the λ of Lacroix et al.",
     )
     margin: NonNegativeReal = Field(1.0, description="the margin γ of the hinge and pairwise losses")
     negatives: Positive = Field(1, description="corrupted subjects, and corrupted objects, for each fact")
@@ -91,6 +115,19 @@ class FactSettings(_Section):
     batch_size: Positive | None = Field(None, description="facts in a batch; overrides `batches`")
     l2_entities: NonNegativeReal = Field(0.0, description="weight of the squared norm of the entity parameters")
     l2_relations: NonNegativeReal = Field(0.0, description="weight of the squared norm of the relation parameters")
+
+    @model_validator(mode="after")
+    def _check(self) -> FactSettings:
+        against_all = self.training != "corruption"
+        if self.loss == "softmax" and not against_all:
+            raise ValueError('loss: softmax is over all entities; set facts.training to "1-vs-all" or "k-vs-all"')
+        if self.loss in ("hinge", "pairwise") and against_all:
+            raise ValueError(
+                f'loss: {self.loss} is for corruptions; with facts.training = "{self.training}" use softmax or logistic'
+            )
+        if self.label_smoothing and not against_all:
+            raise ValueError('label_smoothing: set facts.training to "1-vs-all" or "k-vs-all" to use it')
+        return self
 
 
 class ClauseSettings(_Section):
@@ -118,10 +155,11 @@ class ClauseSettings(_Section):
     thresholds: tuple[Real, Real] = Field(
         (0.0, 0.0), description="the scores from which body and head hold, for `threshold` semantics"
     )
-    region: Literal["domain", "hull", "discs", "roles"] = Field(
-        "domain",
-        description="where `closed-form` looks for the largest violation: the model's domain, the box or the discs "
-        "around all its entities, or the box of the entities in a variable's places",
+    region: Literal["auto", "domain", "hull", "discs", "roles"] = Field(
+        "auto",
+        description="where the adversary looks for violations: the model's domain, the box or the discs around all its "
+        "entities, or the box of the entities in a variable's places; `auto` is the domain if it is bounded, else "
+        "discs for scorers of complex numbers and the box for others",
     )
     first: Literal["adversary", "discriminator"] = Field(
         "adversary",
@@ -143,6 +181,11 @@ class TrainSettings(_Section):
         "auto",
         description="the form of the training step: plain PyTorch, compiled by torch, or fused kernels for DistMult, "
         "ComplEx, SimplE and CP; `auto` takes the fastest that the model and the machine allow",
+    )
+    precision: Literal["high", "highest"] = Field(
+        "high",
+        description="products over all entities in training on a GPU: `high` rounds their factors to TF32, `highest` "
+        "does not; everything else is exact",
     )
     checkpoint_seconds: NonNegativeReal = Field(
         30.0, description="seconds between checkpoints; 0 means after every pass"
@@ -178,6 +221,15 @@ class Settings(_Section):
     clauses: ClauseSettings = ClauseSettings()
     train: TrainSettings = TrainSettings()
     evaluate: EvaluateSettings = EvaluateSettings()
+
+    @model_validator(mode="after")
+    def _check(self) -> Settings:
+        scorer, facts = self.model.scorer, self.facts
+        if scorer == "model-f" and (facts.training != "corruption" or facts.regulariser != "none"):
+            raise ValueError("facts: model-f scores entity pairs; it takes corruptions and no regulariser")
+        if facts.regulariser != "none" and scorer in ("transe", "rotate", "er-mlp"):
+            raise ValueError(f"facts.regulariser: {facts.regulariser} is for scorers that multiply, not for {scorer}")
+        return self
 
     @staticmethod
     def from_mapping(values: Mapping[str, Any], origin: str = "settings") -> Settings:
