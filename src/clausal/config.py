@@ -90,6 +90,11 @@ class FactSettings(_Section):
     label_smoothing: Annotated[float, Field(ge=0, lt=1)] = Field(
         0.0, description="share of the truth that is spread over all entities, in training against all of them"
     )
+    relation_weight: NonNegativeReal = Field(
+        0.0,
+        description="weight of predicting a fact's relation from its entities, beside each of its entities from the "
+        "rest (Chen et al. 2021); with `1-vs-all`",
+    )
     regulariser: Literal["none", "f2", "n3", "dura"] = Field(
         "none",
         description="on the vectors of the facts in a batch: squares, cubes (Lacroix et al. 2018) or DURA (Zhang et "
@@ -127,6 +132,8 @@ class FactSettings(_Section):
             )
         if self.label_smoothing and not against_all:
             raise ValueError('label_smoothing: set facts.training to "1-vs-all" or "k-vs-all" to use it')
+        if self.relation_weight and self.training != "1-vs-all":
+            raise ValueError('relation_weight: set facts.training to "1-vs-all" to use it')
         return self
 
 
@@ -229,6 +236,8 @@ class Settings(_Section):
             raise ValueError("facts: model-f scores entity pairs; it takes corruptions and no regulariser")
         if facts.regulariser != "none" and scorer in ("transe", "rotate", "er-mlp"):
             raise ValueError(f"facts.regulariser: {facts.regulariser} is for scorers that multiply, not for {scorer}")
+        if facts.relation_weight and scorer not in ("distmult", "complex", "simple", "cp"):
+            raise ValueError(f"facts.relation_weight: is for distmult, complex, simple and cp, not for {scorer}")
         return self
 
     @staticmethod

@@ -14,6 +14,7 @@ from clausal.training.all_entities.losses import LOSSES, AllEntitiesLoss
 from clausal.training.all_entities.products import LossOfProducts, LossOfScores
 from clausal.training.all_entities.queries import KVsAll, OneVsAll, Queries, QuerySource
 from clausal.training.all_entities.regularisers import penalty, query_vectors
+from clausal.training.all_entities.relations import relation_loss
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +26,7 @@ class AgainstAll:
     loss: AllEntitiesLoss
     regulariser: str
     precision: str
+    relation_weight: float = 0.0
 
     def __call__(self, rows: Tensor) -> tuple[Tensor, Tensor]:
         """Return the loss of a batch of the source's rows, and the penalty on its vectors, not yet weighted."""
@@ -36,6 +38,8 @@ class AgainstAll:
         vectors = query_vectors(self.predictor, queries, known)
         candidates = self.predictor.encode_all()
         loss = LossOfProducts.apply(vectors, candidates, queries.answers, self.loss, self.precision)
+        if self.relation_weight:
+            loss = loss + self.relation_weight * relation_loss(self.predictor, queries, known, self.precision)
         return loss, penalty(self.regulariser, self.predictor, queries, known, vectors)
 
     def _scores(self, queries: Queries) -> Tensor:
@@ -52,4 +56,4 @@ def against_all(predictor: LinkPredictor, facts: Tensor, settings: Settings) -> 
         return None
     source = OneVsAll(facts) if about.training == "1-vs-all" else KVsAll(facts, predictor.num_entities)
     loss = LOSSES[about.loss](about.label_smoothing)
-    return AgainstAll(predictor, source, loss, about.regulariser, settings.train.precision)
+    return AgainstAll(predictor, source, loss, about.regulariser, settings.train.precision, about.relation_weight)
