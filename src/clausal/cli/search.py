@@ -162,7 +162,7 @@ def _show(found: SearchResult, format: Format) -> None:
     names = list(dict.fromkeys(name for trial in ranked for name in trial.changes))
     rows = [
         {"trial": trial.number, f"valid {found.metric}": trial.value, "state": trial.state, "epoch": trial.epoch}
-        | {"seconds": round(trial.seconds, 1)}
+        | {"seconds": round(trial.seconds)}
         | {name.partition(".")[2]: _written(trial.changes.get(name)) for name in names}
         for trial in ranked
     ]

@@ -79,7 +79,7 @@ class TrialLoop:
         if self.limits.minutes is not None:
             self.deadline = time.monotonic() + 60 * self.limits.minutes - self._spent()
         while time.monotonic() < self.deadline and not self._enough():
-            trial = ask(self.study, self.settings.train.seed, 2 * self.settings.evaluate.every)
+            trial = ask(self.study, self.settings.train.seed, self.settings.train.epochs // 4)
             changes = {parameter.name: parameter.suggest(trial) for parameter in self.space}
             trial.set_user_attr("changes", changes)
             self._try(trial, change(self.settings, changes))
