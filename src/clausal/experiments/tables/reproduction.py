@@ -39,7 +39,7 @@ _SMALL = (
     "facts.batches=30",
     "clauses.weight=0.3",
     "train.epochs=10",
-    "evaluate.every=5",
+    "evaluate.every=10",
 )
 _QUICK = {
     "fb122": ("distmult", "casr-distmult"),
