@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clausal.graph import encoding
@@ -22,6 +22,7 @@ def pool() -> Iterator[ThreadPoolExecutor]:
 
 
 @pytest.mark.parametrize("few_names", [1 << 16, 0], ids=["together", "in buckets"])
+@settings(max_examples=30, deadline=None)
 @given(first=CHUNKS, second=CHUNKS)
 def test_ids_are_places_among_the_sorted_names(
     few_names: int, first: list[list[str]], second: list[list[str]], pool: ThreadPoolExecutor
