@@ -22,7 +22,11 @@ def draw(stored: dict[str, Any], path: Path) -> None:
         (_draw_clauses if axis == "clauses" else _draw_costs)(panel, axis, points)
         panel.set_xlabel(title)
         panel.grid(which="major", alpha=0.3)
-        panel.legend(fontsize=8)
+        sizes = sorted({found[axis] for found in points})
+        panel.set_xticks(sizes, [_short(size) for size in sizes])
+        panel.tick_params(which="minor", bottom=False, labelbottom=False)
+        if axis in ("triples", "clauses"):  # the others have the lines of triples
+            panel.legend(fontsize=8)
     figure.savefig(path, dpi=150)
     plt.close(figure)
 
@@ -34,6 +38,8 @@ def _draw_costs(panel: Any, axis: str, points: list[dict[str, Any]]) -> None:
     panel.plot(sizes, [found["memory"] / 1000 for found in points], marker="x", linestyle=":", label="peak memory, GB")
     panel.set_xscale("log")
     panel.set_yscale("log")
+    panel.yaxis.set_major_formatter("{x:g}")
+    panel.yaxis.set_minor_formatter("")
     panel.set_ylabel("s, GB")
 
 
@@ -44,3 +50,10 @@ def _draw_clauses(panel: Any, axis: str, points: list[dict[str, Any]]) -> None:
     panel.set_xscale("symlog", linthresh=10)
     panel.set_ylim(bottom=0)
     panel.set_ylabel("s")
+
+
+def _short(size: int) -> str:
+    for unit, letter in ((1_000_000, "M"), (1_000, "k")):
+        if size >= unit:
+            return f"{size / unit:g}{letter}"
+    return str(size)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -71,6 +72,9 @@ def _table(axis: str, points: list[Found]) -> Iterable[str]:
 
 def main() -> None:
     """Write both, if there are measurements."""
+    if not RESULTS.exists():
+        print(f"{RESULTS.name} is not there; make scaling measures it", file=sys.stderr)
+        return
     from scaling.figure import draw
 
     stored = json.loads(RESULTS.read_text(encoding="utf-8"))
