@@ -34,7 +34,7 @@ _INTRODUCTION = """\
 # Scaling
 
 How costs grow, on random graphs of 100 relations: DistMult on the cube, the fused step, one corrupted subject and one
-corrupted object for each fact, batches of 100,000 facts, and the filtered ranking of 1,000 test facts on both sides
+corrupted object for each fact, batches of 10,000 facts, and the filtered ranking of 1,000 test facts on both sides
 among all entities. Each point is a process of its own. `make scaling` measures it again on your machine.
 
 {machine}
