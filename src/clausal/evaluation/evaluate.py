@@ -13,7 +13,7 @@ from clausal.errors import InputError, did_you_mean
 from clausal.evaluation.known import Ids, Known
 from clausal.evaluation.metrics import Metrics, SideMetrics, metrics
 from clausal.evaluation.protocol import Ranker
-from clausal.evaluation.ranking import DEFAULT_MEMORY, Progress, rank
+from clausal.evaluation.ranking import Progress, rank
 from clausal.evaluation.ranks import Ranks, Ties
 from clausal.graph.graph import Facts, Graph
 
@@ -85,7 +85,7 @@ def evaluate(
     ties: Ties = "realistic",
     filter: Filter = "full",
     per_relation: bool = False,
-    memory: int = DEFAULT_MEMORY,
+    memory: int | None = None,
     progress: Progress | None = None,
 ) -> Evaluation:
     """Rank a split of ``graph``, or facts given as an array of ids, and measure it.
