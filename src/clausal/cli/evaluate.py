@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from clausal.cli.closing import EntailedOption, say_left_out
+from clausal.cli.inputs import read_clauses
 from clausal.cli.output import Format, FormatOption, print_results
 from clausal.cli.progress import ranking_progress
+from clausal.errors import InputError
 
 
 class Ties(StrEnum):
@@ -36,6 +40,10 @@ def evaluate(
         typer.Option(help="'partial' ranks each part of test without the rest of test in the filter, as the paper."),
     ] = Filter.full,
     relations: Annotated[bool, typer.Option("--relations", help="Metrics of each relation too.")] = False,
+    entailed: EntailedOption = None,
+    clauses: Annotated[
+        str | None, typer.Option(metavar="FILE", help="With --entailed, clauses that entail instead of the run's.")
+    ] = None,
     labelled: Annotated[
         Path | None,
         typer.Option(help="Instead: AUC-PR and AUC-ROC of a file of facts with a label in a fourth column."),
@@ -49,7 +57,10 @@ def evaluate(
     from clausal.graph import read_facts, read_labelled
     from clausal.run import load
 
+    if clauses is not None and entailed is None:
+        raise InputError("--clauses says what train entails; add --entailed first")
     loaded = load(run)
+    loaded = loaded if clauses is None else replace(loaded, clauses=read_clauses(clauses))
     graph = loaded.graph
     if labelled is not None:
         facts, labels = read_labelled(labelled, graph, columns)
@@ -61,10 +72,18 @@ def evaluate(
         chosen = graph.parts[split]
     elif split not in graph.splits:
         chosen = read_facts(split, graph.entities, graph.relations, columns)
+    if entailed is not None:
+        say_left_out(loaded.closure)
     with ranking_progress() as progress:
         evaluation = loaded.evaluate(
-            chosen, ties=ties.value, filter=filter.value, per_relation=relations, progress=progress
+            chosen,
+            ties=ties.value,
+            filter=filter.value,
+            per_relation=relations,
+            entailed="first" if entailed else None,
+            progress=progress,
         )
     payload = evaluation.to_dict() | ({} if split in graph.splits else {"split": split})
-    title = f"{run}: filtered ranking, {ties.value} ties, {filter.value} filter"
+    name = "filtered ranking" if entailed is None else "filtered ranking, entailed first"
+    title = f"{run}: {name}, {ties.value} ties, {filter.value} filter"
     print_results(format, evaluation_rows(payload, raw=True), payload, title=title)

@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from clausal.errors import InputError, did_you_mean
+from clausal.evaluation.entailed import EntailedFirst
 from clausal.evaluation.known import Ids, Known
 from clausal.evaluation.metrics import Metrics, SideMetrics, metrics
 from clausal.evaluation.protocol import Ranker
@@ -18,6 +19,8 @@ from clausal.evaluation.ranks import Ranks, Ties
 from clausal.graph.graph import Facts, Graph
 
 Filter = Literal["full", "partial"]
+Ranking = Literal["model", "entailed first"]
+"""By the model's scores alone, or with the facts of a closure before all others."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +32,7 @@ class Evaluation:
     relation_ranks: Mapping[str, Ranks]
     filter: Filter
     split: str
+    ranking: Ranking = "model"
 
     @property
     def ties(self) -> Ties:
@@ -74,6 +78,7 @@ class Evaluation:
             "ties": self.ties,
             "filter": self.filter,
             "split": self.split,
+            "ranking": self.ranking,
         }
 
 
@@ -113,7 +118,8 @@ def evaluate(
     relation_ranks = {
         graph.relations[relation]: ranks.take(np.flatnonzero(facts[:, 1] == relation)) for relation in relations
     }
-    return Evaluation(ranks, part_ranks, relation_ranks, filter, name)
+    ranking: Ranking = "entailed first" if isinstance(predictor, EntailedFirst) else "model"
+    return Evaluation(ranks, part_ranks, relation_ranks, filter, name, ranking)
 
 
 def _check(predictor: Ranker, graph: Graph, filter: str) -> None:
