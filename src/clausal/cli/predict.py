@@ -45,7 +45,8 @@ def predict(
         say_left_out(loaded.closure)
     answers = loaded.predict(query, k, new=new, entailed="first" if entailed else None)
     explanations = loaded.explain(answers) if explain else []
-    columns = [name for name in Answer._fields if name != "verdict" or explain or entailed]
+    shown = {"probability": loaded.calibration is not None, "verdict": explain or entailed is not None}
+    columns = [name for name in Answer._fields if shown.get(name, True)]
     payload = [{name: value for name, value in answer._asdict().items() if name in columns} for answer in answers]
     if explain:
         payload = [{**answer, **why.to_json()} for answer, why in zip(payload, explanations, strict=True)]

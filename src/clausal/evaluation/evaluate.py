@@ -100,9 +100,7 @@ def evaluate(
     likely were; the split itself is always ranked with the full filter. Parts without facts are left out.
     """
     _check(predictor, graph, filter)
-    facts, name = (_split(graph, split), split) if isinstance(split, str) else (split, "facts")
-    if not len(facts):
-        raise InputError(f"there are no facts to evaluate: '{name}' of {graph.name} is empty")
+    facts, name = find_facts(graph, split)
 
     def rank_among(facts: Facts, known: list[Facts]) -> Ranks:
         index = Known(np.concatenate(known), predictor.num_entities, predictor.num_relations)
@@ -133,10 +131,14 @@ def _check(predictor: Ranker, graph: Graph, filter: str) -> None:
         )
 
 
-def _split(graph: Graph, split: str) -> Facts:
-    if split not in graph.splits:
+def find_facts(graph: Graph, split: str | Facts) -> tuple[Facts, str]:
+    """Return the facts of a split, or those given, of which there must be some, and what they are called."""
+    if isinstance(split, str) and split not in graph.splits:
         raise InputError(f"unknown split '{split}'{did_you_mean(split, graph.splits)}; choose train, valid or test")
-    return graph.splits[split]
+    facts, name = (graph.splits[split], split) if isinstance(split, str) else (split, "facts")
+    if not len(facts):
+        raise InputError(f"there are no facts to evaluate: '{name}' of {graph.name} is empty")
+    return facts, name
 
 
 def _places(part: Facts, facts: Facts, name: str) -> Ids:

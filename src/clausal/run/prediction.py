@@ -9,6 +9,8 @@ import torch
 from torch import Tensor
 
 from clausal.errors import InputError
+from clausal.evaluation import Calibration
+from clausal.evaluation.protocol import score_facts
 from clausal.graph.facts import Facts, occur_in
 from clausal.graph.graph import Graph
 from clausal.graph.query import Query, parse_query, query_ids
@@ -19,6 +21,7 @@ from clausal.run.entailment import Verdict, verdicts
 class Answer(NamedTuple):
     """One answer to a question, in names; ``split`` says where the graph has the fact, if it has it.
 
+    ``probability`` is that of the fact among as many random corruptions, None where the run has no calibration;
     ``verdict`` says whether train has or entails the fact, where entailed answers were asked to come first.
     """
 
@@ -29,6 +32,7 @@ class Answer(NamedTuple):
     score: float
     known: bool
     split: str | None
+    probability: float | None = None
     verdict: Verdict | None = None
 
 
@@ -40,6 +44,7 @@ def predict(
     *,
     new: bool = False,
     closure: Facts | None = None,
+    calibration: Calibration | None = None,
 ) -> list[Answer]:
     """Return the k best answers to a query; ``new`` leaves out the facts that the graph has.
 
@@ -56,6 +61,10 @@ def predict(
     found = None if closure is None else verdicts(facts, graph, closure)
     after = np.zeros(len(scores), np.bool_) if found is None else np.array([one == "not entailed" for one in found])
     order = np.lexsort((np.arange(len(scores)), -scores, after))[:k]
+    chances = np.full(len(order), np.nan)
+    if calibration is not None:
+        # Scored as facts, which is what was calibrated: a model may score them otherwise as answers to a question.
+        chances = calibration.probabilities(score_facts(predictor, facts[order]), facts[order, 1])
     names = list(graph.splits)
     return [
         Answer(
@@ -66,6 +75,7 @@ def predict(
             score=float(scores[index]),
             known=bool(splits[index] >= 0),
             split=names[splits[index]] if splits[index] >= 0 else None,
+            probability=None if calibration is None else float(chances[place - 1]),
             verdict=None if found is None else found[index],
         )
         for place, index in enumerate(order, 1)

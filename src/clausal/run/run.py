@@ -9,12 +9,23 @@ from pathlib import Path
 from typing import Any, Literal
 
 import torch
+from numpy.typing import ArrayLike
 from torch import nn
 
 from clausal.config import Settings
 from clausal.consistency.regions import RegionName
 from clausal.errors import InputError
-from clausal.evaluation import EntailedFirst, Evaluation, evaluate
+from clausal.evaluation import (
+    Calibration,
+    Classification,
+    EntailedFirst,
+    Evaluation,
+    calibrate,
+    classify,
+    evaluate,
+    label_facts,
+)
+from clausal.evaluation.evaluate import find_facts
 from clausal.graph.graph import Facts, Graph
 from clausal.logic.closure import Closure
 from clausal.logic.syntax import Clause
@@ -40,6 +51,7 @@ class Run:
     settings: Settings
     metrics: dict[str, Any] = field(default_factory=dict)
     path: Path | None = None
+    calibration: Calibration | None = None
 
     @cached_property
     def closure(self) -> Closure:
@@ -58,11 +70,14 @@ class Run:
         """Answer ``relation(subject, ?)``, ``relation(?, object)`` or ``?(subject, object)`` with the best k names.
 
         ``new`` leaves out facts that the graph already has. ``entailed="first"`` puts answers that train has or
-        entails by the run's clauses, or others, before the rest. ``pandas.DataFrame(run.predict(…))`` makes a table.
+        entails by the run's clauses, or others, before the rest. An answer has a probability where the run has a
+        calibration. ``pandas.DataFrame(run.predict(…))`` makes a table.
         """
         check_entailed(entailed)
         closure = self._closure_under(clauses).facts if entailed else None
-        return predict(self.predictor.tabulated(), self.graph, query, k, new=new, closure=closure)
+        return predict(
+            self.predictor.tabulated(), self.graph, query, k, new=new, closure=closure, calibration=self.calibration
+        )
 
     def explain(
         self, answers: Sequence[Answer], *, clauses: Sequence[Clause] | None = None, most: int = 3
@@ -103,6 +118,18 @@ class Run:
             per_relation=per_relation,
             **options,
         )
+
+    def classify(self, facts: str | Facts = "test", labels: ArrayLike | None = None) -> Classification:
+        """Tell true facts from false ones: labelled facts, or those of a split and a random corruption of each.
+
+        A run without a calibration, as older ones are, is calibrated on its valid facts for this.
+        """
+        predictor, graph, seed = self.predictor.tabulated(), self.graph, self.settings.train.seed
+        facts, _ = find_facts(graph, facts)
+        if labels is None:
+            facts, labels = label_facts(facts, graph, seed=seed)
+        calibration = self.calibration or calibrate(predictor, graph, seed=seed)
+        return classify(predictor, facts, labels, graph.relations, calibration)
 
     def _closure_under(self, clauses: Sequence[Clause] | None) -> Closure:
         return self.closure if clauses is None else close_train(self.graph, clauses)
@@ -153,6 +180,7 @@ def load(
         settings,
         directory.metrics,
         directory.path,
+        directory.calibration,
     )
 
 
