@@ -34,7 +34,7 @@ def fits(calibrated):
 
 def chance(fits, answer):
     fit = fits["relations"].get(answer["relation"], fits)
-    return 1 / (1 + np.exp(-fit["slope"] * answer["score"] - fit["intercept"]))
+    return np.interp(1 / (1 + np.exp(-fit["slope"] * answer["score"] - fit["intercept"])), *np.transpose(fits["curve"]))
 
 
 @pytest.mark.parametrize("query", ["works_with(person 05, ?)", "outranks(?, person 11)", "?(person 02, person 05)"])
@@ -108,13 +108,18 @@ def test_entailed_facts_are_not_classified(calibrated):
 @pytest.mark.parametrize(
     ("change", "fragment"),
     [
-        (lambda fits: fits.pop("slope"), "expected slope, intercept, threshold, facts and relations"),
+        (lambda fits: fits.pop("slope"), "expected slope, intercept, threshold, facts, relations and curve"),
         (lambda fits: fits.update(slope="1"), "must be numbers"),
         (lambda fits: fits.update(intercept=float("nan")), "must be numbers"),
         (lambda fits: fits.update(threshold=True), "must be numbers"),
         (lambda fits: fits.update(relations=[]), "expected slope"),
         (lambda fits: fits["relations"].update(mnages=fits["relations"]["works_with"]), "unknown relation 'mnages'"),
         (lambda fits: fits["relations"].update(manages={"slope": 1.0}), "expected slope"),
+        (lambda fits: fits.update(curve=[]), "must be pairs"),
+        (lambda fits: fits.update(curve=[[0.1, 0.2, 0.3]]), "must be pairs"),
+        (lambda fits: fits.update(curve=[[0.1, 2.0]]), "must be pairs of probabilities"),
+        (lambda fits: fits.update(curve=[[0.1, 0.2], [0.1, 0.3]]), "must rise"),
+        (lambda fits: fits.update(curve=[[0.1, 0.2], [0.2, 0.1]]), "must rise"),
     ],
 )
 def test_a_damaged_calibration_is_refused(change, fragment, calibrated, fits, tmp_path):

@@ -100,8 +100,23 @@ def test_probabilities_are_right_on_facts_that_were_not_fitted_on(graph, predict
     for one in result.reliability:
         assert abs(one.probability - one.true) < 5 * np.sqrt(0.25 / one.facts)
     # One fit for all three scales cannot do it.
-    alone = classify(predictor, facts, labels, graph.relations, Calibration(found.overall, {}))
+    alone = classify(predictor, facts, labels, graph.relations, Calibration(found.overall, {}, found.curve))
     assert alone.measures["log_loss"] > result.measures["log_loss"] + 0.02
+
+
+def test_scores_that_follow_no_sigmoid_are_read_rightly_too(graph):
+    """Half of the true facts score as false ones do, anywhere below 0: a third of the facts there is true, and no less
+    where the score is lower."""
+    table = -30 * torch.rand(RELATIONS, ENTITIES, ENTITIES, generator=torch.Generator().manual_seed(3))
+    subjects, relations, objects = torch.from_numpy(graph.known[::2]).long().unbind(1)
+    table[relations, subjects, objects] = 5.0
+    predictor = TablePredictor(table)
+    found = calibrate(predictor, graph)
+    facts, labels = label_facts(graph.test, graph, seed=9)
+    curved = classify(predictor, facts, labels, graph.relations, found).measures
+    platt = classify(predictor, facts, labels, graph.relations, Calibration(found.overall, found.relations)).measures
+    assert curved["ece"] < 0.04 < platt["ece"]
+    assert curved["log_loss"] < platt["log_loss"]
 
 
 def test_a_fit_of_its_own_needs_enough_valid_facts(graph, predictor, monkeypatch):
@@ -121,6 +136,7 @@ def test_measures_are_those_of_scikit_learn(graph, predictor):
         fit = found.relations[relation]
         scores = np.array([float(predictor.table[r, s, o]) for s, r, o in facts[of_relation].tolist()])
         p, taken = 1 / (1 + np.exp(-fit.slope * scores - fit.intercept)), scores >= fit.threshold
+        p = np.interp(p, found.curve.start, found.curve.end)
         truth = labels[of_relation]
         assert result.relations[name] == {
             "auc_pr": pytest.approx(result.relations[name]["auc_pr"]),
@@ -162,7 +178,7 @@ def test_it_survives_a_file(graph, predictor):
     found = calibrate(predictor, graph)
     values = json.loads(json.dumps(found.to_dict(graph.relations), allow_nan=False))
     again = Calibration.from_dict(values, graph.relations)
-    assert (again.overall, again.relations) == (found.overall, found.relations)
+    assert (again.overall, again.relations, again.curve) == (found.overall, found.relations, found.curve)
 
 
 def test_scores_that_are_no_finite_numbers(graph, predictor):

@@ -1,18 +1,20 @@
 """Calibration: scores read as probabilities, and thresholds between true and false, both fitted on valid facts.
 
-The probability is that of a fact among as many random corruptions, as half of what it is fitted on is false.
+A sigmoid for each relation makes scores comparable (Platt), and one curve for all makes them probabilities: that of a
+fact among as many random corruptions, as half of what it is fitted on is false.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clausal.evaluation.curve import Curve, fit_curve
 from clausal.evaluation.labelled import Labels, label_facts
 from clausal.evaluation.platt import Values, best_threshold, fit_platt, sigmoid
 from clausal.evaluation.protocol import Ranker, score_facts
@@ -26,7 +28,7 @@ ENOUGH = 10
 
 
 class Fit(NamedTuple):
-    """p = σ(slope · score + intercept), and the score from which a fact is taken for true."""
+    """σ(slope · score + intercept), the score from which a fact is taken for true, and on how many facts they rest."""
 
     slope: float
     intercept: float
@@ -36,15 +38,17 @@ class Fit(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """A fit for all facts, and one for each relation, by its id, that has enough valid facts."""
+    """A fit for all facts, one for each relation, by its id, that has enough valid facts, and a curve on top."""
 
     overall: Fit
     relations: Mapping[int, Fit]
+    curve: Curve | None = None
 
     def probabilities(self, scores: Values, relations: NDArray[np.integer]) -> Values:
         """Return the probability that each fact is true, given its score and its relation's id."""
         slopes, intercepts, _, _ = self._of(relations).T
-        return sigmoid(slopes * scores + intercepts)
+        probabilities = sigmoid(slopes * scores + intercepts)
+        return probabilities if self.curve is None else self.curve(probabilities)
 
     def taken_for_true(self, scores: Values, relations: NDArray[np.integer]) -> NDArray[np.bool_]:
         """Say of each fact whether its score reaches the threshold of its relation."""
@@ -58,19 +62,23 @@ class Calibration:
 
     def to_dict(self, names: Names) -> dict[str, Any]:
         """Return what ``calibration.json`` holds, relations by name."""
-        return self.overall._asdict() | {"relations": {names[id]: fit._asdict() for id, fit in self.relations.items()}}
+        return {
+            **self.overall._asdict(),
+            "relations": {names[id]: fit._asdict() for id, fit in self.relations.items()},
+            "curve": [list(point) for point in zip(*self.curve, strict=True)] if self.curve else None,
+        }
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any], names: Names) -> Calibration:
         """Read what ``to_dict`` returned; raises ValueError where it is something else."""
-        relations = values.get("relations")
-        if not isinstance(relations, dict) or set(values) != {*Fit._fields, "relations"}:
-            raise ValueError(f"expected {', '.join(Fit._fields)} and relations")
-        unknown = [name for name in relations if name not in names]
+        if set(values) != {*Fit._fields, "relations", "curve"} or not isinstance(values["relations"], dict):
+            raise ValueError(f"expected {', '.join(Fit._fields)}, relations and curve")
+        unknown = [name for name in values["relations"] if name not in names]
         if unknown:
             raise ValueError(f"unknown relation '{unknown[0]}'")
-        overall = {name: value for name, value in values.items() if name != "relations"}
-        return cls(_read_fit(overall), {names.id(name): _read_fit(fit) for name, fit in relations.items()})
+        relations = {names.id(name): _read_fit(fit) for name, fit in values["relations"].items()}
+        overall = _read_fit({name: values[name] for name in Fit._fields})
+        return cls(overall, relations, None if values["curve"] is None else _read_curve(values["curve"]))
 
 
 def calibrate(predictor: Ranker, graph: Graph, *, corruptions: int = 1, seed: int = 0) -> Calibration | None:
@@ -93,7 +101,8 @@ def calibrate(predictor: Ranker, graph: Graph, *, corruptions: int = 1, seed: in
         fit = _fit(labels[rows], scores[rows])
         if fit.slope > 0:  # a probability that falls as the score rises would be the noise of few facts
             fits[relation] = fit
-    return Calibration(_fit(labels, scores), fits)
+    sigmoids = Calibration(_fit(labels, scores), fits)
+    return replace(sigmoids, curve=fit_curve(labels, sigmoids.probabilities(scores, facts[:, 1])))
 
 
 def _fit(labels: Labels, scores: Values) -> Fit:
@@ -103,6 +112,20 @@ def _fit(labels: Labels, scores: Values) -> Fit:
 def _read_fit(values: Any) -> Fit:
     if not isinstance(values, dict) or set(values) != set(Fit._fields):
         raise ValueError(f"expected {', '.join(Fit._fields)}")
-    if not all(type(value) in (int, float) and math.isfinite(value) for value in values.values()):
+    if not all(map(_is_number, values.values())):
         raise ValueError(f"{', '.join(Fit._fields)} must be numbers")
     return Fit(**values)
+
+
+def _read_curve(values: Any) -> Curve:
+    pairs = isinstance(values, list) and all(isinstance(point, list) and len(point) == 2 for point in values)
+    if not pairs or not values or not all(_is_number(one) and 0 <= one <= 1 for point in values for one in point):
+        raise ValueError("the curve must be pairs of probabilities")
+    start, end = zip(*values, strict=True)
+    if any(np.diff(start) <= 0) or any(np.diff(end) < 0):
+        raise ValueError("the curve must rise")
+    return Curve(start, end)
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float) and math.isfinite(value)
