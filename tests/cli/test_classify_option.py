@@ -34,7 +34,8 @@ def fits(calibrated):
 
 def chance(fits, answer):
     fit = fits["relations"].get(answer["relation"], fits)
-    return np.interp(1 / (1 + np.exp(-fit["slope"] * answer["score"] - fit["intercept"])), *np.transpose(fits["curve"]))
+    p = 1 / (1 + np.exp(-fit["slope"] * answer["score"] - fit["intercept"]))
+    return np.interp(p, *np.transpose(fit["curve"] or fits["curve"]))
 
 
 @pytest.mark.parametrize("query", ["works_with(person 05, ?)", "outranks(?, person 11)", "?(person 02, person 05)"])
@@ -108,11 +109,11 @@ def test_entailed_facts_are_not_classified(calibrated):
 @pytest.mark.parametrize(
     ("change", "fragment"),
     [
-        (lambda fits: fits.pop("slope"), "expected slope, intercept, threshold, facts, relations and curve"),
+        (lambda fits: fits.pop("slope"), "expected slope, intercept, threshold, facts, curve"),
         (lambda fits: fits.update(slope="1"), "must be numbers"),
         (lambda fits: fits.update(intercept=float("nan")), "must be numbers"),
         (lambda fits: fits.update(threshold=True), "must be numbers"),
-        (lambda fits: fits.update(relations=[]), "expected slope"),
+        (lambda fits: fits.update(relations=[]), "expected relations, by name"),
         (lambda fits: fits["relations"].update(mnages=fits["relations"]["works_with"]), "unknown relation 'mnages'"),
         (lambda fits: fits["relations"].update(manages={"slope": 1.0}), "expected slope"),
         (lambda fits: fits.update(curve=[]), "must be pairs"),

@@ -17,20 +17,20 @@ from clausal.evaluation.labelled import corrupt
 from clausal.evaluation.reliability import expected_calibration_error, reliability
 from clausal.graph import Graph, Names
 
-ENTITIES, RELATIONS = 60, 3
+ENTITIES, RELATIONS = 130, 3
 
 
 def names():
-    entities = Names([f"e{number:02}" for number in range(ENTITIES)], "entity")
+    entities = Names([f"e{number:03}" for number in range(ENTITIES)], "entity")
     return entities, Names(["p", "q", "r"], "relation")
 
 
 @pytest.fixture(scope="module")
 def graph():
-    """Subjects are entities 0 to 39, objects 20 to 59."""
-    facts = random_facts(0, 3000, RELATIONS, 40) + np.array([0, 0, 20], dtype=np.int32)
+    """Subjects are entities 0 to 99, objects 30 to 129."""
+    facts = random_facts(0, 12_000, RELATIONS, 100) + np.array([0, 0, 30], dtype=np.int32)
     facts = np.random.default_rng(1).permutation(facts)
-    return Graph(*names(), facts[:800], facts[800:1400], facts[1400:2000])
+    return Graph(*names(), facts[:1500], facts[1500:4500], facts[4500:8500])
 
 
 @pytest.fixture(scope="module")
@@ -96,11 +96,11 @@ def test_probabilities_are_right_on_facts_that_were_not_fitted_on(graph, predict
     found = calibrate(predictor, graph)
     facts, labels = label_facts(graph.test, graph, corruptions=1, seed=9)
     result = classify(predictor, facts, labels, graph.relations, found)
-    assert result.measures["ece"] < 0.05
+    assert result.measures["ece"] < 0.03
     for one in result.reliability:
         assert abs(one.probability - one.true) < 5 * np.sqrt(0.25 / one.facts)
     # One fit for all three scales cannot do it.
-    alone = classify(predictor, facts, labels, graph.relations, Calibration(found.overall, {}, found.curve))
+    alone = classify(predictor, facts, labels, graph.relations, Calibration(found.overall, {}))
     assert alone.measures["log_loss"] > result.measures["log_loss"] + 0.02
 
 
@@ -114,17 +114,33 @@ def test_scores_that_follow_no_sigmoid_are_read_rightly_too(graph):
     found = calibrate(predictor, graph)
     facts, labels = label_facts(graph.test, graph, seed=9)
     curved = classify(predictor, facts, labels, graph.relations, found).measures
-    platt = classify(predictor, facts, labels, graph.relations, Calibration(found.overall, found.relations)).measures
+    overall, *fits = (fit._replace(curve=None) for fit in (found.overall, *found.relations.values()))
+    sigmoids = Calibration(overall, dict(zip(found.relations, fits, strict=True)))
+    platt = classify(predictor, facts, labels, graph.relations, sigmoids).measures
     assert curved["ece"] < 0.04 < platt["ece"]
     assert curved["log_loss"] < platt["log_loss"]
 
 
 def test_a_fit_of_its_own_needs_enough_valid_facts(graph, predictor, monkeypatch):
     counts = np.bincount(graph.valid[:, 1])
-    monkeypatch.setattr(calibration, "ENOUGH", int(counts.max()))
-    assert set(calibrate(predictor, graph).relations) == set(np.flatnonzero(counts == counts.max()).tolist())
+    largest = set(np.flatnonzero(counts == counts.max()).tolist())
+    monkeypatch.setattr(calibration, "ENOUGH_FOR_CURVE", int(counts.max()))
+    found = calibrate(predictor, graph)
+    assert {relation for relation, fit in found.relations.items() if fit.curve is not None} == largest
+    assert set(found.relations) == {0, 1, 2}
+    monkeypatch.setattr(calibration, "ENOUGH_FOR_SIGMOID", int(counts.max()))
+    assert set(calibrate(predictor, graph).relations) == largest
     few = Graph(*names(), graph.train, graph.valid[:19])
     assert calibrate(predictor, few) is None
+
+
+def test_a_relation_without_a_curve_has_that_of_all(graph, predictor):
+    found = calibrate(predictor, graph)
+    fit = found.relations[1]
+    sigmoids = Calibration(found.overall, {1: fit._replace(curve=None)})
+    p = sigmoids.probabilities(np.array([1.0]), np.array([1]))
+    assert p == pytest.approx(found.overall.curve(1 / (1 + np.exp(-np.array([fit.slope + fit.intercept])))))
+    assert sigmoids.probabilities(np.array([1.0]), np.array([0])) != pytest.approx(p)
 
 
 def test_measures_are_those_of_scikit_learn(graph, predictor):
@@ -136,7 +152,7 @@ def test_measures_are_those_of_scikit_learn(graph, predictor):
         fit = found.relations[relation]
         scores = np.array([float(predictor.table[r, s, o]) for s, r, o in facts[of_relation].tolist()])
         p, taken = 1 / (1 + np.exp(-fit.slope * scores - fit.intercept)), scores >= fit.threshold
-        p = np.interp(p, found.curve.start, found.curve.end)
+        p = np.interp(p, fit.curve.start, fit.curve.end)
         truth = labels[of_relation]
         assert result.relations[name] == {
             "auc_pr": pytest.approx(result.relations[name]["auc_pr"]),
@@ -178,7 +194,7 @@ def test_it_survives_a_file(graph, predictor):
     found = calibrate(predictor, graph)
     values = json.loads(json.dumps(found.to_dict(graph.relations), allow_nan=False))
     again = Calibration.from_dict(values, graph.relations)
-    assert (again.overall, again.relations, again.curve) == (found.overall, found.relations, found.curve)
+    assert (again.overall, again.relations) == (found.overall, found.relations)
 
 
 def test_scores_that_are_no_finite_numbers(graph, predictor):
