@@ -18,6 +18,7 @@ check: $(VENV)/tested
 
 docs: $(VENV)/installed  ## write the pages that are generated from code
 	$(BIN)/python -m clausal.reference docs/reference/settings.md
+	$(BIN)/python -m clausal.experiments.report docs/results.md
 
 bench: $(VENV)/tested  ## print each figure next to its target, on fb122, fb15k-237 and graphs that are made up
 	for benchmark in benchmarks/*.py; do $(BIN)/python $$benchmark || exit 1; done

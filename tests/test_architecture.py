@@ -15,6 +15,7 @@ ROOT = Path(clausal.__file__).parent
 # From the ground up. Packages on one floor do not know each other.
 FLOORS = (
     ("errors",),
+    ("presets",),
     ("config",),
     ("graph", "kernels"),
     ("logic", "model"),

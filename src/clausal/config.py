@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from clausal.errors import InputError, did_you_mean
+from clausal.presets import read_preset
 
 Positive = Annotated[int, Field(gt=0, lt=2**31)]  # sizes and counts; larger ones overflow inside torch
 NonNegative = Annotated[int, Field(ge=0)]
@@ -53,6 +54,15 @@ class ModelSettings(_Section):
     pretrained_names: str | None = Field(
         None, description="text file with the entity name of each row of `pretrained`, one per line"
     )
+    reciprocal: bool = Field(
+        False,
+        description="a second vector for each relation, read from object to subject: (?, r, o) is answered by it",
+    )
+    initial_scale: PositiveReal = Field(
+        1.0,
+        description="what the vectors of Xavier's initialisation are multiplied by; training against all entities "
+        "starts better from small ones, such as 0.1",
+    )
     norm: Literal["l1", "l2", "l2-squared"] = Field("l1", description="the distance of TransE")
     hidden: tuple[Positive, ...] = Field((), description="widths of ER-MLP's hidden layers; empty means [2 dim, dim]")
 
@@ -66,14 +76,39 @@ class ModelSettings(_Section):
             raise ValueError('pretrained: encoder = "frozen" needs a file of vectors')
         if self.scorer == "model-f" and (self.encoder != "table" or self.pretrained):
             raise ValueError("encoder: model-f has a vector for each entity pair and takes no entity vectors")
+        if self.scorer == "model-f" and self.reciprocal:
+            raise ValueError("reciprocal: model-f has a vector for each entity pair, which has no other direction")
         return self
 
 
 class FactSettings(_Section):
     """The fact loss and the corruption of facts."""
 
-    loss: Literal["hinge", "pairwise", "logistic"] = Field(
-        "hinge", description="pointwise hinge (the paper's), pairwise margin, or logistic"
+    loss: Literal["hinge", "pairwise", "logistic", "softmax"] = Field(
+        "hinge", description="pointwise hinge (the paper's), pairwise margin, logistic, or softmax over all entities"
+    )
+    training: Literal["corruption", "1-vs-all", "k-vs-all"] = Field(
+        "corruption",
+        description="what facts are trained against: corruptions, or all entities, as the two queries of each fact "
+        "(`1-vs-all`) or as each distinct query with all its answers in train (`k-vs-all`)",
+    )
+    label_smoothing: Annotated[float, Field(ge=0, lt=1)] = Field(
+        0.0, description="share of the truth that is spread over all entities, in training against all of them"
+    )
+    relation_weight: NonNegativeReal = Field(
+        0.0,
+        description="weight of predicting a fact's relation from its entities, beside each of its entities from the "
+        "rest (Chen et al. 2021); with `1-vs-all`",
+    )
+    regulariser: Literal["none", "f2", "n3", "dura"] = Field(
+        "none",
+        description="on the vectors of the facts in a batch: squares, cubes (Lacroix et al. 2018) or DURA (Zhang et "
+        "al. 2020)",
+    )
+    regulariser_weight: NonNegativeReal = Field(
+        0.05,
+        description="weight of `regulariser` for each query; the loss is summed over a batch and so is this, so that "
+        "it is the λ of Lacroix et al.",
     )
     margin: NonNegativeReal = Field(1.0, description="the margin γ of the hinge and pairwise losses")
     negatives: Positive = Field(1, description="corrupted subjects, and corrupted objects, for each fact")
@@ -90,6 +125,21 @@ class FactSettings(_Section):
     batch_size: Positive | None = Field(None, description="facts in a batch; overrides `batches`")
     l2_entities: NonNegativeReal = Field(0.0, description="weight of the squared norm of the entity parameters")
     l2_relations: NonNegativeReal = Field(0.0, description="weight of the squared norm of the relation parameters")
+
+    @model_validator(mode="after")
+    def _check(self) -> FactSettings:
+        against_all = self.training != "corruption"
+        if self.loss == "softmax" and not against_all:
+            raise ValueError('loss: softmax is over all entities; set facts.training to "1-vs-all" or "k-vs-all"')
+        if self.loss in ("hinge", "pairwise") and against_all:
+            raise ValueError(
+                f'loss: {self.loss} is for corruptions; with facts.training = "{self.training}" use softmax or logistic'
+            )
+        if self.label_smoothing and not against_all:
+            raise ValueError('label_smoothing: set facts.training to "1-vs-all" or "k-vs-all" to use it')
+        if self.relation_weight and self.training != "1-vs-all":
+            raise ValueError('relation_weight: set facts.training to "1-vs-all" to use it')
+        return self
 
 
 class ClauseSettings(_Section):
@@ -117,10 +167,11 @@ class ClauseSettings(_Section):
     thresholds: tuple[Real, Real] = Field(
         (0.0, 0.0), description="the scores from which body and head hold, for `threshold` semantics"
     )
-    region: Literal["domain", "hull", "discs", "roles"] = Field(
-        "domain",
-        description="where `closed-form` looks for the largest violation: the model's domain, the box or the discs "
-        "around all its entities, or the box of the entities in a variable's places",
+    region: Literal["auto", "domain", "hull", "discs", "roles"] = Field(
+        "auto",
+        description="where the adversary looks for violations: the model's domain, the box or the discs around all its "
+        "entities, or the box of the entities in a variable's places; `auto` is the domain if it is bounded, else "
+        "discs for scorers of complex numbers and the box for others",
     )
     first: Literal["adversary", "discriminator"] = Field(
         "adversary",
@@ -142,6 +193,11 @@ class TrainSettings(_Section):
         "auto",
         description="the form of the training step: plain PyTorch, compiled by torch, or fused kernels for DistMult, "
         "ComplEx, SimplE and CP; `auto` takes the fastest that the model and the machine allow",
+    )
+    precision: Literal["high", "highest"] = Field(
+        "high",
+        description="products over all entities in training on a GPU: `high` rounds their factors to TF32, `highest` "
+        "does not; everything else is exact",
     )
     checkpoint_seconds: NonNegativeReal = Field(
         30.0, description="seconds between checkpoints; 0 means after every pass"
@@ -178,6 +234,17 @@ class Settings(_Section):
     train: TrainSettings = TrainSettings()
     evaluate: EvaluateSettings = EvaluateSettings()
 
+    @model_validator(mode="after")
+    def _check(self) -> Settings:
+        scorer, facts = self.model.scorer, self.facts
+        if scorer == "model-f" and (facts.training != "corruption" or facts.regulariser != "none"):
+            raise ValueError("facts: model-f scores entity pairs; it takes corruptions and no regulariser")
+        if facts.regulariser != "none" and scorer in ("transe", "rotate", "er-mlp"):
+            raise ValueError(f"facts.regulariser: {facts.regulariser} is for scorers that multiply, not for {scorer}")
+        if facts.relation_weight and scorer not in ("distmult", "complex", "simple", "cp"):
+            raise ValueError(f"facts.relation_weight: is for distmult, complex, simple and cp, not for {scorer}")
+        return self
+
     @staticmethod
     def from_mapping(values: Mapping[str, Any], origin: str = "settings") -> Settings:
         """Check nested values; each problem names the setting, and unknown keys get a suggestion."""
@@ -187,14 +254,17 @@ class Settings(_Section):
             raise InputError(f"{origin}: {_explain(error)}") from None
 
     @staticmethod
-    def load(path: str | Path | None = None, assignments: Iterable[str] = ()) -> Settings:
-        """Read settings from a TOML file, then apply ``section.key=value`` assignments."""
-        values = _read_toml(Path(path)) if path else {}
+    def load(path: str | Path | None = None, assignments: Iterable[str] = (), *, preset: str | None = None) -> Settings:
+        """Take a preset, then what a TOML file says, then ``section.key=value`` assignments."""
+        values = read_preset(preset) if preset else {}
+        for section, given in (_read_toml(Path(path)) if path else {}).items():
+            both = isinstance(given, dict) and section in values
+            values[section] = values[section] | given if both else given
         changes = list(assignments)
         for assignment in changes:
             _assign(values, assignment)
-        origin = f"{path} with --set" if path and changes else str(path or "--set")
-        return Settings.from_mapping(values, origin)
+        origins = [f"preset {preset}"] * bool(preset) + [str(path)] * bool(path) + ["--set"] * bool(changes)
+        return Settings.from_mapping(values, " with ".join(origins) or "settings")
 
     def to_toml(self) -> str:
         """Write every setting, defaults included."""
@@ -221,14 +291,18 @@ def _assign(values: dict[str, Any], assignment: str) -> None:
     section, dot, name = key.strip().partition(".")
     if not (equals and dot and section and name):
         raise InputError(f"--set {assignment}: expected section.key=value, such as model.dim=200")
-    try:
-        value = tomllib.loads(f"value = {text.strip()}")["value"]
-    except (tomllib.TOMLDecodeError, RecursionError):
-        value = text.strip()  # a bare word is a string
     target = values.setdefault(section, {})
     if not isinstance(target, dict):
         raise InputError(f"--set {assignment}: '{section}' is not a section")
-    target[name] = value
+    target[name] = read_value(text)
+
+
+def read_value(text: str) -> Any:
+    """Read a value as TOML, and as text where that fails: a bare word is a string."""
+    try:
+        return tomllib.loads(f"value = {text.strip()}")["value"]
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return text.strip()
 
 
 def _explain(error: ValidationError) -> str:

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 from pydantic.fields import FieldInfo
 
 from clausal.config import Settings
+from clausal.presets import preset_names
 
 _TYPES = {int: "integer", float: "number", str: "text", bool: "true or false"}
 _INTRODUCTION = """\
@@ -22,16 +23,23 @@ only what differs. `--set section.key=value` changes one setting, after the file
 clausal train GRAPH --config settings.toml --set model.dim=200 --set clauses.adversary=closed-form
 ```
 
+`--preset NAME` takes settings that come with clausal, before both; their names are [below](#presets).
+
 Unknown keys and impossible values are refused. A run directory holds all its settings, defaults included, in
 `config.toml`. From Python: `Settings.load(path)` or `Settings.from_mapping({"model": {"dim": 200}})`.
 
 <!-- Generated from src/clausal/config.py by `make docs`. -->
 """
 
+_ABOUT_PRESETS = """\
+What the rows of the paper's tables are [reproduced](../how-to/reproduce.md) with; each file,
+`src/clausal/presets/NAME.toml`, begins with the command that trains it. `Settings.load(preset=NAME)` from Python."""
+
 
 def settings_page() -> str:
     """Return the settings reference in Markdown."""
-    return "\n".join([_INTRODUCTION, *(_section(name, field) for name, field in Settings.model_fields.items())])
+    sections = [_section(name, field) for name, field in Settings.model_fields.items()]
+    return "\n".join([_INTRODUCTION, *sections, _presets()])
 
 
 def _section(name: str, field: FieldInfo) -> str:
@@ -39,6 +47,20 @@ def _section(name: str, field: FieldInfo) -> str:
     rows = [_row(key, setting) for key, setting in section.model_fields.items()]
     head = ["| key | values | default | meaning |", "|---|---|---|---|"]
     return "\n".join([f"## [{name}]", "", str(section.__doc__), "", *head, *rows, ""])
+
+
+def _presets() -> str:
+    rows = [f"| `{name}` | {_summary(Settings.load(preset=name))} |" for name in preset_names()]
+    head = ["| preset | settings |", "|---|---|"]
+    return "\n".join(["## Presets", "", _ABOUT_PRESETS, "", *head, *rows, ""])
+
+
+def _summary(settings: Settings) -> str:
+    """Name what presets differ in."""
+    model, clauses = settings.model, settings.clauses
+    words = [model.scorer, f"dim {model.dim}", model.domain, f"margin {settings.facts.margin:g}"]
+    words.append("no clauses" if clauses.adversary == "none" else f"{clauses.adversary}, weight {clauses.weight:g}")
+    return ", ".join(words)
 
 
 def _row(key: str, setting: FieldInfo) -> str:

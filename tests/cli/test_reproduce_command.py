@@ -1,4 +1,4 @@
-"""``clausal reproduce``: figures are written where they were asked for, and their paths printed."""
+"""``clausal reproduce``: figures and tables are written where they were asked for, and show what the paper shows."""
 
 from pathlib import Path
 
@@ -21,3 +21,57 @@ def test_a_file_in_the_place_of_the_folder_is_one_message(tmp_path):
 def test_reproduce_alone_lists_what_there_is():
     result = clausal("reproduce")
     assert "contours" in result.stdout + result.stderr
+
+
+def test_synthetic_shows_that_clauses_help_and_goes_on_from_its_file(tmp_path):
+    arguments = ("reproduce", "synthetic", "--quick", "--out", tmp_path, "--format", "json")
+    result = clausal(*arguments)
+    assert result.code == 0, result.stderr
+    areas = {row["adversary"]: row["ours"] for row in result.json["rows"]}
+    assert areas["gradient"] > areas["none"] + 10
+    assert areas["closed-form"] > areas["none"] + 10
+    again = clausal(*arguments)
+    assert again.json == result.json
+    assert "of 3:" not in again.stderr  # nothing was trained
+
+
+def test_fb122_shows_that_clauses_help_where_facts_can_be_deduced(tmp_path, clausal_data):
+    result = clausal("reproduce", "fb122", "--quick", "--out", tmp_path, "--format", "json")
+    assert result.code == 0, result.stderr
+    mrr = {(row["row"], row["part"]): row["ours"] for row in result.json["rows"]}
+    assert mrr["cASR-DistMult", "Test-II"] > mrr["DistMult", "Test-II"] + 0.01
+    assert mrr["cASR-DistMult", "Test-ALL"] > mrr["DistMult", "Test-ALL"] + 0.01
+    assert all(Path(path).exists() for path in result.json["records"])
+
+
+def test_limited_data_shows_that_clauses_help(tmp_path, clausal_data):
+    result = clausal("reproduce", "wn18-limited", "--quick", "--out", tmp_path, "--format", "json")
+    assert result.code == 0, result.stderr
+    mrr = {row["row"]: row["ours"] for row in result.json["rows"]}
+    assert mrr["cASR-ComplEx, 20%"] > mrr["ComplEx, 20%"] + 0.01
+
+
+def test_a_row_that_there_is_not_is_one_message(tmp_path):
+    refused(clausal("reproduce", "fb122", "--rows", "rescal", "--out", tmp_path), "unknown row 'rescal' of fb122")
+
+
+def test_a_table_that_there_is_not_is_one_message():
+    refused(clausal("reproduce", "grid", "fb123"), "unknown table 'fb123'; did you mean 'fb122'?")
+
+
+def test_an_axis_without_values_is_one_message():
+    refused(
+        clausal("reproduce", "grid", "fb122", "--axis", "model.dim"), "--axis model.dim: expected section.key=values"
+    )
+
+
+def test_a_grid_goes_on_from_its_journal(tmp_path, clausal_data):
+    small = ("--set", "train.epochs=1", "--set", "train.passes=1", "--set", "evaluate.every=1")
+    axes = ("--axis", "model.dim=4", "--axis", "model.domain=cube", "--axis", "facts.margin=1,2")
+    arguments = ("reproduce", "grid", "fb122", "--rows", "distmult", "--journal", tmp_path / "j.jsonl", *small, *axes)
+    first, second = (clausal(*arguments, "--format", "json") for _ in range(2))
+    assert first.code == 0, first.stderr
+    assert first.stderr.count(" of 2: distmult") == 2
+    assert second.stderr.count(" of 2: distmult") == 0
+    assert first.json == second.json
+    assert len((tmp_path / "j.jsonl").read_text().splitlines()) == 2

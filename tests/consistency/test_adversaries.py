@@ -238,7 +238,9 @@ def from_settings(texts, **settings):
     clauses = parse_clauses("\n".join(texts))
     told = []
     predictor = random_predictor("transe", Unbounded())
-    adversary, groups = make_adversary(graph, clauses, ClauseSettings(**settings), predictor, told.append)
+    adversary, groups = make_adversary(
+        graph, clauses, ClauseSettings(region="domain", **settings), predictor, told.append
+    )
     assert groups == [] or len(groups) == len(group_clauses(clauses, graph.entities, graph.relations))
     return adversary, groups, told
 

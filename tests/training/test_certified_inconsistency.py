@@ -83,7 +83,7 @@ def test_it_changes_nothing_that_is_trained():
         {"clauses": {"weight": 0}},
         {"clauses": {"adversary": "none"}},
         {"model": {"scorer": "er-mlp", "dim": 4}},
-        {"model": {"scorer": "distmult", "dim": 4, "domain": "none"}},
+        {"model": {"scorer": "distmult", "dim": 4, "domain": "none"}, "clauses": {"region": "domain"}},
     ],
 )
 def test_there_is_none_without_bounds_or_clauses(sections):

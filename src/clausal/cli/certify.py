@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 class Region(StrEnum):
     """Where vectors range."""
 
+    auto = "auto"
     domain = "domain"
     hull = "hull"
     discs = "discs"
@@ -45,9 +46,9 @@ def certify(
         Region,
         typer.Option(
             help="Vectors to certify for: the model's domain, the hull of its entities as a box or as discs, "
-            "or of those in a variable's places."
+            "or of those in a variable's places; auto is the domain if it is bounded, else the hull."
         ),
-    ] = Region.domain,
+    ] = Region.auto,
     no_entities: Annotated[bool, typer.Option("--no-entities", help="Leave out the check over real entities.")] = False,
     tolerance: Annotated[
         float | None,

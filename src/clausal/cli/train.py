@@ -30,6 +30,12 @@ def train(
             "with it (fb122-simple)."
         ),
     ] = None,
+    preset: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Settings that come with clausal, such as fb122-asr-complex; before --config."
+        ),
+    ] = None,
     config: Annotated[Path | None, typer.Option(help="Settings in TOML.")] = None,
     set: Annotated[
         list[str] | None,
@@ -44,10 +50,10 @@ def train(
 ) -> None:
     """Train a link predictor on facts so that it obeys clauses."""
     if resume:
-        _refuse_with_resume(graph=graph, clauses=clauses, config=config, set=set)
+        _refuse_with_resume(graph=graph, clauses=clauses, preset=preset, config=config, set=set)
         run = _resume(out)
     else:
-        run = _train(graph, clauses, config, set or [], out, columns, valid, test)
+        run = _train(graph, clauses, preset, config, set or [], out, columns, valid, test)
     try:
         outcome, split, rows = _outcome(run)
     except (KeyError, TypeError, ValueError, AttributeError):  # a resumed run can have finished long ago
@@ -62,6 +68,7 @@ def train(
 def _train(
     source: str | None,
     clause_source: str | None,
+    preset: str | None,
     config: Path | None,
     assignments: list[str],
     out: Path | None,
@@ -75,7 +82,7 @@ def _train(
         raise InputError("give a graph to train on: a folder, a file, or the name of a data set")
     if out is not None and out.exists():
         raise InputError(f"{out}: exists already; choose another --out, or go on with an unfinished run by --resume")
-    settings = Settings.load(config, assignments)
+    settings = Settings.load(config, assignments, preset=preset)
     clauses = read_clauses(clause_source)
     graph = read_graph(source, columns=columns, valid=valid, test=test, seed=settings.train.seed)
     from clausal.run import train as train_in

@@ -5,6 +5,7 @@ from clausal.consistency.certificates import Certificate, certify
 from clausal.consistency.clauses import ClauseGroup, group_clauses
 from clausal.consistency.closed_form import ClosedForm, without_closed_form
 from clausal.consistency.pooling import POOLINGS
+from clausal.consistency.readings import by_clause, readings_of
 from clausal.consistency.semantics import SEMANTICS, Semantics
 
 __all__ = [
@@ -18,7 +19,9 @@ __all__ = [
     "GradientAscent",
     "RealEntities",
     "Semantics",
+    "by_clause",
     "certify",
     "group_clauses",
+    "readings_of",
     "without_closed_form",
 ]

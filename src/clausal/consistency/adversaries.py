@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import torch
 from torch import Tensor
@@ -11,6 +11,7 @@ from torch import Tensor
 from clausal.consistency.clauses import ArgumentSlots, ClauseGroup
 from clausal.consistency.features import features_of, has_features, violation_by_features
 from clausal.consistency.pooling import POOLINGS
+from clausal.consistency.regions import Region, RegionName, projected, region_of, resolved
 from clausal.consistency.semantics import Godel, Semantics
 from clausal.model.predictor import LinkPredictor
 
@@ -124,7 +125,10 @@ class RealEntities(Adversary):
 
 
 class GradientAscent(RealEntities):
-    """τ_a projected AdaGrad ascent steps on S, from randomly drawn entities: lines 9 to 16 of Algorithm 1."""
+    """τ_a projected AdaGrad ascent steps on S, from randomly drawn entities: lines 9 to 16 of Algorithm 1.
+
+    ``region`` is where S lives, and ``roles`` needs the train facts.
+    """
 
     def __init__(
         self,
@@ -133,10 +137,14 @@ class GradientAscent(RealEntities):
         learning_rate: float = 0.1,
         pooling: str = "sum",
         semantics: Semantics | None = None,
+        region: RegionName = "domain",
+        facts: Tensor | None = None,
     ) -> None:
         super().__init__(sets, pooling, semantics)
         self.steps = steps
         self.learning_rate = learning_rate
+        self.region: RegionName = region
+        self.facts = facts
 
     def find(
         self,
@@ -149,6 +157,7 @@ class GradientAscent(RealEntities):
         searched = [vectors.requires_grad_() for vectors in adversarial_set if vectors.numel()]
         if not searched:
             return adversarial_set
+        project_ = self._projections(predictor, groups)
         ascent = torch.optim.Adagrad(searched, lr=self.learning_rate, initial_accumulator_value=0.1, maximize=True)
         for _ in range(self.steps):
             loss = self.inconsistency(predictor, groups, adversarial_set).sum()
@@ -156,6 +165,17 @@ class GradientAscent(RealEntities):
             for vectors, gradient in zip(searched, gradients, strict=True):
                 vectors.grad = gradient
             ascent.step()  # S ← S + η g
-            for vectors in searched:
-                predictor.domain.project_(vectors.data)  # hⱼ ← proj(hⱼ)
+            for vectors, onto_region_ in zip(adversarial_set, project_, strict=True):
+                onto_region_(vectors.data)  # hⱼ ← proj(hⱼ)
         return [vectors.detach() for vectors in adversarial_set]
+
+    @torch.no_grad()
+    def _projections(self, predictor: LinkPredictor, groups: Sequence[ClauseGroup]) -> list[Callable[[Tensor], Tensor]]:
+        """Return the projection onto the region of each group, whose limits are looked up once."""
+        if resolved(self.region, predictor) == "domain":
+            return [predictor.domain.project_] * len(groups)
+
+        def onto(region: Region | None) -> Callable[[Tensor], Tensor]:
+            return lambda vectors: vectors.copy_(projected(predictor, region, vectors))
+
+        return [onto(region_of(predictor, group, self.region, self.facts)) for group in groups]

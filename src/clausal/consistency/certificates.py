@@ -13,7 +13,8 @@ from clausal.consistency.adversaries import GradientAscent
 from clausal.consistency.bounds import Bound, bound_violation
 from clausal.consistency.clauses import ArgumentSlots, ClauseGroup
 from clausal.consistency.forms import violation_forms
-from clausal.consistency.regions import Balls, Region, RegionName, region_of
+from clausal.consistency.readings import readings_of
+from clausal.consistency.regions import Region, RegionName, projected, region_of
 from clausal.consistency.semantics import Godel, Semantics
 from clausal.model.predictor import LinkPredictor
 
@@ -54,7 +55,7 @@ def certify(
     ascent: GradientAscent | None = None,
     seed: int = 0,
 ) -> list[Certificate]:
-    """Certify the clauses of each group in double precision.
+    """Certify the clauses of each group in double precision; for a reciprocal model, the worse of both readings.
 
     ``region`` is where the variables range (``roles`` needs the train facts). Where no bound is known or the interval
     is wide, and for all clauses if ``ascent`` is given, projected gradient ascent looks for worse vectors.
@@ -62,7 +63,18 @@ def certify(
     semantics = semantics or Godel()
     predictor = deepcopy(predictor).double().requires_grad_(False).eval()
     generator = torch.Generator(predictor.device).manual_seed(seed)
-    return [_certify(predictor, group, semantics, region, facts, ascent, generator) for group in groups]
+    return [
+        _worst([_certify(predictor, reading, semantics, region, facts, ascent, generator) for reading in readings])
+        for readings in (readings_of([group], predictor) for group in groups)
+    ]
+
+
+def _worst(readings: Sequence[Certificate]) -> Certificate:
+    """Return the largest violation and bound that any reading of the clauses has."""
+    attained, worst = torch.stack([reading.attained for reading in readings]).max(0)
+    vectors = torch.stack([reading.vectors for reading in readings])[worst, torch.arange(len(worst))]
+    bound = torch.stack([reading.bound for reading in readings]).amax(0)
+    return Certificate(attained, bound, readings[0].method, vectors)
 
 
 def _certify(
@@ -85,12 +97,12 @@ def _certify(
     bound = torch.cat([values, *(bound.value.unsqueeze(1) for bound in known)], 1).amax(1)
     points = [predictor.scorer.join(bound.components[:, :free]) for bound in known]
     points = points or [predictor.random_arguments((len(group.clauses), free), generator)]
-    vectors = _projected(predictor, region, torch.stack(points, 1))
+    vectors = projected(predictor, region, torch.stack(points, 1))
     reached = group.violation(predictor, semantics, vectors).amax(1)
     if ascent is not None or not (reached >= (1 - _WIDE) * bound).all():
         search = ascent or GradientAscent(sets=20, steps=100)
         drawn = predictor.random_arguments((len(group.clauses), search.sets, free), generator)
-        start = _projected(predictor, region, torch.cat([vectors, drawn], 1))
+        start = projected(predictor, region, torch.cat([vectors, drawn], 1))
         vectors = torch.cat([vectors, _ascended(predictor, group, semantics, region, start, search)], 1)
     attained, best = (group.violation(predictor, semantics, vectors) + 0.0).max(1)  # −0 would show in reports
     # The two meet only up to rounding, and the bound is the one to be relied on.
@@ -119,14 +131,8 @@ def _ascended(
         best[better], best_violation[better] = vectors.detach()[better], violation.detach()[better]
         (vectors.grad,) = torch.autograd.grad(violation.sum(), vectors)
         optimiser.step()
-        vectors.data = _projected(predictor, region, vectors.data)
+        vectors.data = projected(predictor, region, vectors.data)
     return best
-
-
-def _projected(predictor: LinkPredictor, region: Region | None, vectors: Tensor) -> Tensor:
-    if region is None or isinstance(region, Balls):  # what the domain itself is
-        return predictor.domain.project(vectors)
-    return predictor.scorer.join(region.project(predictor.scorer.components(vectors)))
 
 
 def _method(bounds: Sequence[Bound], bound: Tensor) -> str:

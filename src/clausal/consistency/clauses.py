@@ -77,6 +77,8 @@ class ArgumentSlots:
         keys = list(dict.fromkeys(key for keys in by_atom for key in keys))
         free = [key for key in keys if any(slot.kind == "variable" for slot in key)]
         fixed = [key for key in keys if key not in free]
+        if arguments == 2:
+            free.sort(key=lambda key: key[0].index)  # by variable, also where atoms are turned round
         order = {key: position for position, key in enumerate(free + fixed)}
         return ArgumentSlots(
             free=len(free),

@@ -18,7 +18,7 @@ from clausal.consistency.adversaries import AdversarialSet, Adversary
 from clausal.consistency.bounds import largest_violation, solve_violation
 from clausal.consistency.clauses import ArgumentSlots, ClauseGroup
 from clausal.consistency.forms import LINEAR, LinearForms, violation_forms
-from clausal.consistency.regions import RegionName, limits_of, region_of, region_within
+from clausal.consistency.regions import RegionName, limits_of, region_of, region_within, resolved
 from clausal.consistency.semantics import Godel, Semantics
 from clausal.errors import InputError
 from clausal.logic.syntax import Clause
@@ -121,12 +121,13 @@ class ClosedForm(Adversary):
     def _kept(self, predictor: LinkPredictor, groups: Sequence[ClauseGroup]) -> list[Tensor]:
         """Return, for each treated group in turn, the limits of its region, and the λ and μ of each alternative."""
         kept: list[Tensor] = []
+        in_domain = resolved(self.region, predictor) == "domain"
         for group in groups:
             treatment = self._treatment(predictor, group)
-            if treatment is None or (self.region == "domain" and not any(treatment.kept)):
+            if treatment is None or (in_domain and not any(treatment.kept)):
                 continue
             region = region_of(predictor, group, self.region, self.facts)
-            if self.region != "domain":
+            if not in_domain:
                 kept.append(limits_of(region, ArgumentSlots.of(group.shape, predictor.scorer.arguments).free))
             for forms, count in zip(treatment.alternatives, treatment.kept, strict=True):
                 if count:
@@ -136,7 +137,7 @@ class ClosedForm(Adversary):
     def _largest_violation(
         self, predictor: LinkPredictor, group: ClauseGroup, treatment: _Treatment, kept: Iterator[Tensor]
     ) -> Tensor:
-        in_domain = self.region == "domain"
+        in_domain = resolved(self.region, predictor) == "domain"
         region = region_of(predictor, group) if in_domain else region_within(predictor, group, next(kept))
         values = [predictor.relations.new_zeros(len(group.clauses))]
         for forms, count in zip(treatment.alternatives, treatment.kept, strict=True):
@@ -156,4 +157,5 @@ class ClosedForm(Adversary):
 
 def without_closed_form(adversary: ClosedForm, predictor: LinkPredictor, groups: Sequence[ClauseGroup]) -> list[Clause]:
     """Return the clauses that the closed-form adversary cannot treat for this predictor."""
-    return [clause for group in groups if not adversary.treats(predictor, group) for clause in group.clauses]
+    others = [group for group in groups if not adversary.treats(predictor, group)]
+    return list(dict.fromkeys(clause for group in others for clause in group.clauses))

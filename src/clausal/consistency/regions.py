@@ -15,12 +15,15 @@ from torch import Tensor
 from clausal.consistency.clauses import ArgumentSlots, ClauseGroup
 from clausal.errors import InputError
 from clausal.logic.syntax import Implies, leaves
-from clausal.model.domains import Ball, Box, Sphere
+from clausal.model.domains import Ball, Box, Sphere, Unbounded
 from clausal.model.predictor import LinkPredictor
 from clausal.model.scorers import BlockScorer
 
-RegionName = Literal["domain", "hull", "discs", "roles"]
-"""The model's domain; the box of its entities; discs around 0 with its entities; the box of a variable's entities."""
+RegionName = Literal["auto", "domain", "hull", "discs", "roles"]
+"""The model's domain; the box of its entities; discs around 0 with its entities; the box of a variable's entities.
+
+``auto`` is the domain if it is bounded, else discs for scorers of complex numbers, else the hull.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +74,15 @@ class Discs:
 Region = Boxes | Balls | Discs
 
 
+def resolved(region: RegionName, predictor: LinkPredictor) -> RegionName:
+    """Return the region that ``auto`` means for a predictor, or the region itself."""
+    if region != "auto":
+        return region
+    if not isinstance(predictor.domain, Unbounded):
+        return "domain"
+    return "discs" if predictor.scorer.complex_numbers else "hull"
+
+
 def region_of(
     predictor: LinkPredictor, group: ClauseGroup, region: RegionName = "domain", facts: Tensor | None = None
 ) -> Region | None:
@@ -78,6 +90,7 @@ def region_of(
 
     ``roles`` needs the train facts [facts, 3].
     """
+    region = resolved(region, predictor)
     if region == "roles":
         if facts is None:
             raise InputError('the region "roles" needs the train facts')
@@ -90,6 +103,13 @@ def region_of(
         radius = torch.linalg.vector_norm(entities, dim=-1).amax(0)
         return Discs(radius.expand(len(fixed), free, -1), fixed)
     return _boxes(entities.amin(0), entities.amax(0), free, fixed)
+
+
+def projected(predictor: LinkPredictor, region: Region | None, vectors: Tensor) -> Tensor:
+    """Return the nearest vectors of a region to those of free slots [clauses, sets, free, dim]."""
+    if region is None or isinstance(region, Balls):  # what the domain itself is
+        return predictor.domain.project(vectors)
+    return predictor.scorer.join(region.project(predictor.scorer.components(vectors)))
 
 
 def limits_of(region: Region | None, free: int) -> Tensor:
@@ -144,10 +164,11 @@ def _roles(predictor: LinkPredictor, group: ClauseGroup, facts: Tensor) -> Boxes
 
     @cache
     def limits(relation: int, argument: int) -> tuple[Tensor, Tensor] | None:
+        turned, relation = divmod(relation, predictor.num_relations)  # r⁻¹ of a reciprocal model is r + R
         of_relation = facts[facts[:, 1] == relation].long()
         if not len(of_relation):
             return None
-        subjects, objects = of_relation[:, 0], of_relation[:, 2]
+        subjects, objects = of_relation[:, 2 * turned], of_relation[:, 2 - 2 * turned]
         if predictor.scorer.arguments == 1:
             vectors = predictor.fixed_arguments(subjects, objects)
         else:

@@ -5,6 +5,7 @@ from clausal.model.domains import DOMAINS, Ball, Box, Cube, Domain, Sphere, Unbo
 from clausal.model.encoders import FrozenTable, Table
 from clausal.model.pairs import PairPredictor
 from clausal.model.predictor import LinkPredictor, Negatives
+from clausal.model.reciprocal import ReciprocalPredictor
 from clausal.model.scorers import SCORERS, BlockScorer, MultilinearScorer, Scorer
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "MultilinearScorer",
     "Negatives",
     "PairPredictor",
+    "ReciprocalPredictor",
     "Scorer",
     "Sphere",
     "Table",

@@ -10,6 +10,7 @@ from clausal.model.domains import DOMAINS, Box, Domain
 from clausal.model.encoders import FrozenTable, Table
 from clausal.model.pairs import PairPredictor
 from clausal.model.predictor import LinkPredictor
+from clausal.model.reciprocal import ReciprocalPredictor
 from clausal.model.scorers import ERMLP, SCORERS, ModelF, Scorer, TransE
 
 
@@ -37,13 +38,14 @@ def build_predictor(
         if pairs is None:
             raise InputError(f"{scorer.name} needs the entity pairs it has vectors for")
         return PairPredictor(pairs, scorer, domain=domain, **sizes)
+    kind = ReciprocalPredictor if settings.reciprocal else LinkPredictor
     if encoder is not None:
-        return LinkPredictor(encoder, scorer, domain=domain, **sizes)
+        return kind(encoder, scorer, domain=domain, **sizes)
     if settings.encoder == "frozen":
         if vectors is None:
             raise InputError('model.encoder = "frozen" needs model.pretrained')
-        return LinkPredictor(FrozenTable(vectors), scorer, domain=domain, **sizes)
-    return LinkPredictor(Table(num_entities, scorer.dim), scorer, domain=domain, **sizes)
+        return kind(FrozenTable(vectors), scorer, domain=domain, **sizes)
+    return kind(Table(num_entities, scorer.dim), scorer, domain=domain, **sizes)
 
 
 def build_scorer(settings: ModelSettings) -> Scorer:

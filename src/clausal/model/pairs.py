@@ -13,6 +13,7 @@ from torch import Tensor
 from clausal.model.domains import Domain
 from clausal.model.encoders import Table
 from clausal.model.predictor import LinkPredictor, Negatives
+from clausal.model.ranges import ranges
 from clausal.model.scorers.model_f import ModelF
 
 
@@ -62,7 +63,7 @@ class PairPredictor(LinkPredictor):
     def score_objects(self, subjects: Tensor, relations: Tensor) -> Tensor:
         start = torch.searchsorted(self.pairs, subjects * self.num_entities)
         stop = torch.searchsorted(self.pairs, (subjects + 1) * self.num_entities)
-        query, rows = _ranges(start, stop)
+        query, rows = ranges(start, stop)
         return self._scatter(relations, query, rows, self.pairs[rows] % self.num_entities)
 
     def score_subjects(self, relations: Tensor, objects: Tensor) -> Tensor:
@@ -70,7 +71,7 @@ class PairPredictor(LinkPredictor):
         objects = objects.contiguous()  # searchsorted warns about a column of facts
         start = torch.searchsorted(objects_in_order, objects)
         stop = torch.searchsorted(objects_in_order, objects, right=True)
-        query, positions = _ranges(start, stop)
+        query, positions = ranges(start, stop)
         rows = self.by_object[positions]
         return self._scatter(relations, query, rows, self.pairs[rows] // self.num_entities)
 
@@ -90,11 +91,3 @@ class PairPredictor(LinkPredictor):
         scores = torch.zeros(len(relations), self.num_entities, device=self.device, dtype=self.relations.dtype)
         scores[query, entities] = self.scorer.score(self.relation(relations[query]), self.encoder(rows))
         return scores
-
-
-def _ranges(start: Tensor, stop: Tensor) -> tuple[Tensor, Tensor]:
-    """Expand ranges [start, stop) into (which range, position) pairs, without a loop."""
-    lengths = stop - start
-    which = torch.repeat_interleave(torch.arange(len(start), device=start.device), lengths)
-    offset = torch.arange(len(which), device=start.device) - (lengths.cumsum(0) - lengths)[which]
-    return which, start[which] + offset

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from clausal.model.domains import Domain, Unbounded
 from clausal.model.encoders import FrozenTable, Table
-from clausal.model.scorers.base import Scorer
+from clausal.model.scorers.base import MultilinearScorer, Scorer
 
 
 class Negatives(NamedTuple):
@@ -22,6 +22,9 @@ class Negatives(NamedTuple):
 
 class LinkPredictor(nn.Module):
     """φ_r(h(a₁), h(a₂)) for entity ids a₁, a₂ and relation ids r."""
+
+    rows_per_relation: ClassVar[int] = 1
+    """How many vectors a relation has."""
 
     def __init__(
         self,
@@ -38,7 +41,7 @@ class LinkPredictor(nn.Module):
         self.domain = domain or Unbounded()
         self.num_entities = num_entities
         self.num_relations = num_relations
-        self.relations = nn.Parameter(torch.empty(num_relations, scorer.relation_dim))
+        self.relations = nn.Parameter(torch.empty(self.rows_per_relation * num_relations, scorer.relation_dim))
         # Encoder and scorer come initialised, and the scorer may be in use elsewhere.
         scorer.reset_relations_(self.relations.data)
         if isinstance(encoder, Table):
@@ -50,6 +53,14 @@ class LinkPredictor(nn.Module):
             self.encoder.reset_parameters(generator)
         self.scorer.reset_relations_(self.relations.data, generator)
         self.scorer.reset_parameters(generator)
+        self.project_()
+
+    @torch.no_grad()
+    def scale_(self, factor: float) -> None:
+        """Multiply the vectors of entities and relations, and project the entities."""
+        if isinstance(self.encoder, Table):
+            self.encoder.weight *= factor
+        self.relations *= factor
         self.project_()
 
     @property
@@ -98,6 +109,24 @@ class LinkPredictor(nn.Module):
         """Score every entity as subject: ids [b], [b] → [b, entities]."""
         return self.scorer.score_subjects(self.relation(relations), self.encode(objects), self.encode_all())
 
+    def query_objects(self, relations: Tensor, subjects: Tensor) -> Tensor:
+        """Return q with φ = ⟨q, object⟩ for relation ids [b] and vectors [b, dim]; the scorer must be multilinear."""
+        assert isinstance(self.scorer, MultilinearScorer)
+        return self.scorer.object_query(self.relation(relations), subjects)
+
+    def query_subjects(self, relations: Tensor, objects: Tensor) -> Tensor:
+        """Return q with φ = ⟨q, subject⟩ for relation ids [b] and vectors [b, dim]; the scorer must be multilinear."""
+        assert isinstance(self.scorer, MultilinearScorer)
+        return self.scorer.subject_query(self.relation(relations), objects)
+
+    def turned(self, relations: Tensor) -> Tensor:
+        """Return the rows of the relation table that (?, r, o) is answered by; here those of (s, r, ?) too."""
+        return relations
+
+    def unfolded(self) -> LinkPredictor:
+        """Return a predictor to which every row of the relation table is a relation; itself if they are one to one."""
+        return self
+
     def score_relations(self, subjects: Tensor, objects: Tensor) -> Tensor:
         """Score every relation: ids [b], [b] → [b, relations]."""
         relations = torch.arange(self.num_relations, device=self.device)
@@ -132,7 +161,7 @@ class LinkPredictor(nn.Module):
         if isinstance(self.encoder, Table):
             return self
         table = FrozenTable(self.encode_all())
-        copy = LinkPredictor(
+        copy = type(self)(
             table,
             self.scorer,
             num_entities=self.num_entities,

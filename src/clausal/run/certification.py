@@ -13,14 +13,15 @@ from clausal.config import Settings
 from clausal.consistency import SEMANTICS, ClauseGroup, Semantics, group_clauses
 from clausal.consistency.certificates import Certificate, certify
 from clausal.consistency.falsum import simplified
-from clausal.consistency.regions import RegionName
+from clausal.consistency.readings import readings_of
+from clausal.consistency.regions import RegionName, resolved
 from clausal.consistency.semantics import Godel, Threshold
 from clausal.errors import InputError, did_you_mean
 from clausal.evaluation.entities import EntityCheck, check_entities
 from clausal.graph.graph import Graph
 from clausal.logic import check_clauses
-from clausal.logic.shape import shape_of
-from clausal.logic.syntax import Clause, Implies, Term, Variable
+from clausal.logic.shape import Slot
+from clausal.logic.syntax import Clause, Implies
 from clausal.model.predictor import LinkPredictor
 from clausal.run.verdicts import ClauseCertificate, EntityFigures, Example, Verdict, verdict
 from clausal.training.certified import default_tolerance
@@ -65,7 +66,7 @@ def certify_clauses(
     clauses: Sequence[Clause],
     settings: Settings,
     *,
-    region: RegionName = "domain",
+    region: RegionName = "auto",
     entities: bool = True,
     tolerance: float | None = None,
     semantics: str | None = None,
@@ -76,6 +77,7 @@ def certify_clauses(
     if not clauses:
         raise InputError("the run was trained without clauses; give clauses to certify: --clauses FILE")
     _check_known("region", region, get_args(RegionName))
+    region = resolved(region, predictor)
     check_clauses(clauses, graph.entities, graph.relations)
     tolerance = default_tolerance(settings.facts.margin) if tolerance is None else _checked_tolerance(tolerance)
     meaning = _semantics(settings, semantics, thresholds)
@@ -84,7 +86,7 @@ def certify_clauses(
     certificates = certify(predictor, groups, semantics=meaning, region=region, facts=facts)
     checks = _check(predictor, groups, entities, meaning, tolerance, progress)
     found = {
-        id(clause): _certificate(clause, certificate, place, checks.get(id(clause)), predictor, graph, tolerance)
+        id(clause): _certificate(group, certificate, place, checks.get(id(clause)), predictor, graph, tolerance)
         for group, certificate in zip(groups, certificates, strict=True)
         for place, clause in enumerate(group.clauses)
     }
@@ -130,7 +132,7 @@ def _check(
 
 
 def _certificate(
-    clause: Clause,
+    group: ClauseGroup,
     certificate: Certificate,
     place: int,
     check: EntityCheck | None,
@@ -144,25 +146,39 @@ def _certificate(
     unchecked = None if check is None else check.reason
     figures = None
     if check is not None and check.reason is None:
-        example = _example(clause, check, predictor, graph) if check.largest > 0 else None
+        example = _example(group, place, check, predictor, graph) if check.largest > 0 else None
         figures = EntityFigures(check.checked, check.rate, check.mean, check.largest, example)
     judged = verdict(attained, bound, figures.worst if figures else None, tolerance)
+    clause = group.clauses[place]
     return ClauseCertificate(clause, attained, bound, exact, certificate.method, figures, unchecked, judged)
 
 
 @torch.no_grad()
-def _example(clause: Clause, check: EntityCheck, predictor: LinkPredictor, graph: Graph) -> Example:
+def _example(group: ClauseGroup, place: int, check: EntityCheck, predictor: LinkPredictor, graph: Graph) -> Example:
     """Name the entities that violate a clause most, and what they make of its body and head."""
-
-    def entity(term: Term) -> int:
-        return check.worst[term.name] if isinstance(term, Variable) else graph.entities.id(term.name)
-
-    ids = [(entity(a.subject), graph.relations.id(a.relation), entity(a.object)) for a in clause.atoms]
-    scores = predictor.score(*torch.tensor(ids, device=predictor.device).T)
     names = {variable: graph.entities[id] for variable, id in check.worst.items()}
-    match simplified(shape_of(clause)[0].formula):
+    rows = predictor.unfolded()
+    values = (_body_and_head(reading, place, check, rows) for reading in readings_of([group], predictor))
+    found = [value for value in values if value is not None]
+    if not found:
+        return Example(names, check.largest)
+    body, head = max(found, key=lambda value: value[0] - value[1])  # of a reciprocal model the reading that fails
+    return Example(names, check.largest, body, head)
+
+
+def _body_and_head(
+    group: ClauseGroup, place: int, check: EntityCheck, predictor: LinkPredictor
+) -> tuple[float, float] | None:
+    """Return the values of a clause's body and head for the worst entities; None where it has none."""
+    entities = list(check.worst.values())
+
+    def entity(slot: Slot) -> int:
+        return entities[slot.index] if slot.kind == "variable" else int(group.constants[place, slot.index])
+
+    ids = [(entity(a.subject), int(group.relations[place, a.index]), entity(a.object)) for a in group.shape.atoms]
+    scores = predictor.score(*torch.tensor(ids, device=predictor.device).T)
+    match simplified(group.shape.formula):
         case Implies(body, head):
-            values = [Godel().value(part, scores).item() for part in (body, head)]
-            return Example(names, check.largest, *values)
+            return Godel().value(body, scores).item(), Godel().value(head, scores).item()
         case _:
-            return Example(names, check.largest)
+            return None

@@ -138,7 +138,7 @@ class Run:
         self,
         clauses: Sequence[Clause] | None = None,
         *,
-        region: RegionName = "domain",
+        region: RegionName = "auto",
         entities: bool = True,
         tolerance: float | None = None,
         semantics: str | None = None,
@@ -205,7 +205,8 @@ def _read_predictor(
     try:
         with torch.device("meta"):  # sizes are compared with the file's before any memory is taken
             relation_dim = (scorer or build_scorer(settings.model)).relation_dim
-            require_shape(path, "relations", (relations, relation_dim))
+            rows = relations * (2 if settings.model.reciprocal else 1)
+            require_shape(path, "relations", (rows, relation_dim))
             if encoder is None and scorer is None and settings.model.scorer != "model-f":
                 vectors = torch.empty(entities, settings.model.dim)
                 predictor = build_predictor(settings.model, entities, relations, vectors=vectors)

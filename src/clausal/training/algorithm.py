@@ -18,6 +18,7 @@ from torch import Tensor
 from clausal.config import Settings
 from clausal.consistency.adversaries import AdversarialSet, Adversary
 from clausal.consistency.clauses import ClauseGroup
+from clausal.consistency.readings import by_clause
 from clausal.errors import RunError
 from clausal.graph.graph import Graph
 from clausal.model.predictor import LinkPredictor
@@ -153,7 +154,7 @@ class AdversarialSetTraining:
             passes=at.passes + 1,
             fact_loss=fact_loss.item() / max(1, len(self.objective.facts)),
             inconsistency=self.objective.weighted(inconsistency).item(),
-            violated=int((inconsistency > _VIOLATED).sum()),
+            violated=int((by_clause(self.objective.groups, inconsistency) > _VIOLATED).sum()),
         )
         self._check_finite(report)
         return report

@@ -10,6 +10,7 @@ import torch
 
 from clausal.consistency.clauses import ClauseGroup
 from clausal.consistency.closed_form import ClosedForm
+from clausal.consistency.readings import by_clause
 from clausal.model.predictor import LinkPredictor
 
 SHARE_OF_MARGIN = 0.01
@@ -46,7 +47,8 @@ class CertifiedInconsistency:
         if not groups:
             return {}
         largest = self.bounds.inconsistency(predictor, groups, self.bounds.find(predictor, groups))
-        weights = torch.cat([group.weights for group in groups])
+        largest = by_clause(groups, largest)
+        weights = by_clause(groups, torch.cat([group.weights for group in groups]))
         record = Certified(
             inconsistency=(weights * largest).sum().item(),
             clauses=len(largest),

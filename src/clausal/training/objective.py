@@ -13,6 +13,9 @@ from clausal.consistency.adversaries import AdversarialSet, Adversary
 from clausal.consistency.clauses import ClauseGroup
 from clausal.graph.graph import Graph
 from clausal.model.predictor import LinkPredictor, Negatives
+from clausal.training.all_entities import AgainstAll, against_all
+from clausal.training.all_entities.queries import OneVsAll
+from clausal.training.all_entities.regularisers import penalty
 from clausal.training.corruption import Corruption
 from clausal.training.losses import LOSSES, FactLoss
 
@@ -24,9 +27,9 @@ class Objective:
     """What a step descends on. ``adversarial_set`` is the set S that the adversary found last."""
 
     predictor: LinkPredictor
-    facts: Tensor  # [facts, 3]
+    facts: Tensor  # what a pass goes through: facts [facts, 3], or the numbers of distinct queries [queries, 1]
     corruption: Corruption
-    loss: FactLoss
+    loss: FactLoss | AgainstAll
     groups: Sequence[ClauseGroup]
     adversary: Adversary
     settings: Settings
@@ -49,8 +52,10 @@ class Objective:
             bernoulli=settings.facts.corruption == "bernoulli",
             filtered=settings.facts.filtered,
         )
-        loss = LOSSES[settings.facts.loss](settings.facts.margin)
+        every = against_all(predictor, facts, settings)
+        loss = every or LOSSES[settings.facts.loss](settings.facts.margin)
         groups = [group.to(predictor.device) for group in groups] if settings.clauses.weight else []
+        facts = facts if every is None else every.source.rows
         return Objective(predictor, facts, corruption, loss, groups, adversary, settings)
 
     def __post_init__(self) -> None:
@@ -75,10 +80,21 @@ class Objective:
         fair_share = -(-len(self.facts) // facts.batches)
         return facts.batch_size or max(1, min(fair_share, _NUMBERS_IN_A_BATCH // vectors))
 
-    def fact_loss(self, facts: Tensor, negatives: Negatives) -> Tensor:
-        """J_F of a batch [b, 3] and its corruptions."""
+    def draw(self, facts: Tensor, generator: torch.Generator) -> Negatives | None:
+        """Draw the corruptions of a batch; None where it is trained against all entities."""
+        return None if isinstance(self.loss, AgainstAll) else self.corruption.draw(facts, generator)
+
+    def fact_loss(self, facts: Tensor, negatives: Negatives | None) -> tuple[Tensor, Tensor]:
+        """J_F of a batch [b, 3] and its corruptions, and the weighted penalty on its vectors."""
+        weight, kind = self.settings.facts.regulariser_weight, self.settings.facts.regulariser
+        if isinstance(self.loss, AgainstAll):
+            loss, own = self.loss(facts)
+            return loss, weight * own
+        assert negatives is not None
         positive, negative = self.predictor.score_corrupted(facts, negatives)
-        return self.loss(positive, negative, self.corruption.weights(facts))
+        weights = self.corruption.weights(facts)
+        loss = self.loss(positive, negative, weights if weights is None else weights.view_as(negative))
+        return loss, weight * penalty(kind, self.predictor, OneVsAll(facts).queries(facts))
 
     def inconsistency(self) -> Tensor:
         """J_I of each clause [clauses] on the adversarial set, weights not applied."""

@@ -19,6 +19,7 @@ from clausal.consistency import (
     RealEntities,
     Semantics,
     group_clauses,
+    readings_of,
     without_closed_form,
 )
 from clausal.consistency.forms import LINEAR
@@ -65,7 +66,7 @@ def prepare(
     check_clauses(clauses, graph.entities, graph.relations)
     device = find_device(settings.train.device)
     predictor = make_predictor(graph, settings, scorer=scorer, encoder=encoder).to(device)
-    if predictor.scorer.distance and settings.facts.loss != "pairwise":
+    if predictor.scorer.distance and settings.facts.loss not in ("pairwise", "softmax"):
         tell(
             f"note: scores of {settings.model.scorer if scorer is None else type(scorer).__name__} are never positive, "
             f"so facts cannot satisfy the {settings.facts.loss} loss; facts.loss = pairwise suits it"
@@ -86,6 +87,8 @@ def make_predictor(
     sizes = len(graph.entities), len(graph.relations)
     predictor = build_predictor(model, *sizes, pairs=pairs, vectors=vectors, scorer=scorer, encoder=encoder)
     predictor.reset_parameters(generator_at(settings.train.seed, _INITIALISATION))
+    if model.initial_scale != 1:
+        predictor.scale_(model.initial_scale)
     if vectors is not None and type(predictor.encoder) is Table:
         predictor.encoder.weight.data.copy_(vectors)
         predictor.project_()
@@ -101,15 +104,16 @@ def make_adversary(
 ) -> tuple[Adversary, list[ClauseGroup]]:
     """Make the adversary that the settings name, and the clauses it will treat, by shape."""
     semantics = make_semantics(settings)
-    gradient = GradientAscent(settings.sets, settings.steps, settings.learning_rate, settings.pooling, semantics)
-    groups = group_clauses(clauses, graph.entities, graph.relations)
+    facts = torch.from_numpy(graph.train).to(predictor.device)
+    ascent = settings.sets, settings.steps, settings.learning_rate, settings.pooling
+    gradient = GradientAscent(*ascent, semantics, settings.region, facts)
+    groups = readings_of(group_clauses(clauses, graph.entities, graph.relations), predictor)
     if settings.adversary == "none":
         return gradient, []
     if settings.adversary == "entities":
         return RealEntities(settings.sets, settings.pooling, semantics), groups
     if settings.adversary == "gradient":
         return gradient, groups
-    facts = torch.from_numpy(graph.train).to(predictor.device)
     adversary = ClosedForm(gradient if settings.fallback == "gradient" else None, semantics, settings.region, facts)
     groups = [group.to(predictor.device) for group in groups]
     others = without_closed_form(adversary, predictor, groups)

@@ -18,7 +18,7 @@ def test_only_the_weight_of_transitive_clauses_differs_from_the_defaults_of_the_
     for cell in conjunctions.conjunction_cells():
         clauses = cell.settings().clauses
         transitive = (cell.clause_type, cell.adversary) == ("transitivity", "closed-form")
-        assert (clauses.semantics, clauses.region) == ("godel", "domain")
+        assert (clauses.semantics, clauses.region) == ("godel", "auto")
         assert (clauses.weight < 1) == transitive
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 import torch
 
 from clausal.consistency.clauses import ClauseGroup
+from clausal.consistency.readings import readings_of
 from clausal.consistency.semantics import Godel, Semantics
 from clausal.evaluation.entities.atoms import pair_indicator
 from clausal.evaluation.entities.chains import chain_of
@@ -33,6 +34,8 @@ def check_entities(
 ) -> list[EntityCheck]:
     """Check each clause on every assignment of entities to its variables, group after group.
 
+    Of a reciprocal model, both readings of a clause are checked, and the worse one is returned.
+
     Clauses of at most two variables are checked whatever their formula; of those with more, chains such as
     ``r(X, Y), s(Y, Z) => t(X, Z)``, for every pair of ends, under Gödel (the default) and threshold semantics. A
     violation counts above ``tolerance``. Of a model with vectors for some pairs of entities only (Model F),
@@ -40,8 +43,10 @@ def check_entities(
     middles whose pairs have one. Scores and the work on them take about ``memory`` bytes. ``progress`` is told how
     many rows of entities are done, of how many.
     """
-    predictor, semantics = predictor.tabulated(), semantics or Godel()
-    total = predictor.num_entities * sum(len(group.clauses) for group in groups)
+    semantics = semantics or Godel()
+    by_group = [readings_of([group], predictor) for group in groups]
+    predictor = predictor.tabulated().unfolded()
+    total = predictor.num_entities * sum(len(reading.clauses) for readings in by_group for reading in readings)
     done = 0
 
     def advance(rows: int) -> None:
@@ -52,10 +57,14 @@ def check_entities(
 
     with scoring(predictor):
         indicator = pair_indicator(predictor)
+
+        def check(reading: ClauseGroup, index: int) -> EntityCheck:
+            return _check(ClauseScores(predictor, indicator, reading, index, semantics), tolerance, memory, advance)
+
         return [
-            _check(ClauseScores(predictor, indicator, group, index, semantics), tolerance, memory, advance)
-            for group in groups
-            for index in range(len(group.clauses))
+            max((check(reading, index) for reading in readings), key=lambda found: found.largest)
+            for readings in by_group
+            for index in range(len(readings[0].clauses))
         ]
 
 

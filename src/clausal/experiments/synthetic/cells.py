@@ -9,6 +9,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 from clausal.config import Settings
+from clausal.consistency.regions import resolved
 from clausal.errors import InputError
 from clausal.evaluation import evaluate_labelled
 from clausal.experiments.synthetic.knowledge_bases import KnowledgeBase, knowledge_base
@@ -88,13 +89,14 @@ def run_cell(
 
 def prepare_union(bases: Sequence[KnowledgeBase], settings: Settings) -> AdversarialSetTraining:
     """Set up Algorithm 1 on the disjoint union of knowledge bases."""
-    if settings.clauses.region in ("hull", "discs"):
-        raise InputError(
-            f'clauses.region: "{settings.clauses.region}" would enclose the entities of all knowledge bases at once; '
-            'expected "domain" or "roles"'
-        )
     graph = union_graph(bases)
     predictor = UnionPredictor(settings.model, len(bases))
+    region = resolved(settings.clauses.region, predictor)
+    if region in ("hull", "discs"):
+        raise InputError(
+            f'clauses.region: "{region}" would enclose the entities of all knowledge bases at once; '
+            'expected "domain" or "roles"'
+        )
     predictor.reset_parameters(generator_at(settings.train.seed, 0))
     clauses = [clause for base in bases for clause in base.clauses]
     adversary, groups = make_adversary(graph, clauses, settings.clauses, predictor, tell=lambda _: None)

@@ -31,6 +31,8 @@ class Scorer(nn.Module, ABC):
     """Whether a score is minus a distance, and so never positive."""
     halved: ClassVar[bool] = False
     """Whether an entity's vector is two halves, such as real and imaginary parts, so that dim must be even."""
+    complex_numbers: ClassVar[bool] = False
+    """Whether components are complex numbers, whose modulus and phase mean more than their two parts."""
 
     terms: ClassVar[Terms | None] = None
     """The scorer as a sum of trilinear terms, if it is one: fast kernels compute those."""

@@ -17,6 +17,7 @@ class ComplEx(BlockScorer):
 
     name = "complex"
     halved = True
+    complex_numbers = True
     terms = Terms(2, (Term(1, 0, 0, 0), Term(1, 0, 1, 1), Term(1, 1, 0, 1), Term(-1, 1, 1, 0)))
 
     def object_query(self, relation: Tensor, subject: Tensor) -> Tensor:

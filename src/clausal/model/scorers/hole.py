@@ -15,6 +15,7 @@ class HolE(BlockScorer):
 
     name = "hole"
     rotates = True
+    complex_numbers = True
 
     def object_query(self, relation: Tensor, subject: Tensor) -> Tensor:
         return torch.fft.irfft(torch.fft.rfft(relation) * torch.fft.rfft(subject), n=self.dim)

@@ -16,6 +16,7 @@ class RotatE(Scorer):
     name = "rotate"
     distance = True
     halved = True
+    complex_numbers = True
 
     @property
     def relation_dim(self) -> int:

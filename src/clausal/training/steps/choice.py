@@ -7,6 +7,7 @@ from collections.abc import Callable
 import torch
 
 from clausal.errors import InputError
+from clausal.training.all_entities import AgainstAll
 from clausal.training.objective import Objective
 from clausal.training.steps.compiled import CompiledStep
 from clausal.training.steps.eager import EagerStep
@@ -27,6 +28,8 @@ def choose_step(objective: Objective, optimizer: torch.optim.Optimizer, tell: Ca
         return _graphed(FusedStep(objective, optimizer, kernels))
     if asked == "fused":
         raise InputError(f'train.step: "fused" cannot be used here: {kernels}; use "auto"')
+    if isinstance(objective.loss, AgainstAll):
+        return _graphed(EagerStep(objective, optimizer))  # matrix products, which no kernel of ours does better
     if objective.predictor.scorer.terms is not None:
         tell(f"note: the eager step is used, as {kernels}")
     return EagerStep(objective, optimizer)
@@ -36,5 +39,6 @@ def _graphed(step: Step) -> Step:
     """On a GPU, record a pass as a graph where nothing in it waits for the GPU's answer."""
     objective = step.objective
     on_gpu = objective.facts.device.type == "cuda"
-    waits = objective.settings.facts.filtered or objective.settings.train.optimizer == "adam"
+    facts, train = objective.settings.facts, objective.settings.train
+    waits = facts.filtered or facts.training == "k-vs-all" or train.optimizer == "adam"
     return GraphedStep(step) if on_gpu and not waits else step

@@ -15,7 +15,7 @@ class EagerStep(Step):
     name = "eager"
 
     def step(self, facts: Tensor, generator: torch.Generator) -> Passed:
-        negatives = self.objective.corruption.draw(facts, generator)
+        negatives = self.objective.draw(facts, generator)
         loss, fact_loss, inconsistency = self.losses(facts, negatives)
         self.optimizer.zero_grad()
         loss.backward()  # g ← ∇ J(G, A; θ, γ, S)
@@ -23,8 +23,8 @@ class EagerStep(Step):
         self.objective.predictor.project_()  # hⱼ ← proj(hⱼ)
         return Passed(fact_loss.detach(), inconsistency.detach())
 
-    def losses(self, facts: Tensor, negatives: Negatives) -> tuple[Tensor, Tensor, Tensor]:
+    def losses(self, facts: Tensor, negatives: Negatives | None) -> tuple[Tensor, Tensor, Tensor]:
         """Return J, its part J_F, and the inconsistency of each clause."""
-        fact_loss = self.objective.fact_loss(facts, negatives)
+        fact_loss, penalty = self.objective.fact_loss(facts, negatives)
         rest, inconsistency = self.objective.beside_facts()
-        return fact_loss + rest, fact_loss, inconsistency
+        return fact_loss + penalty + rest, fact_loss, inconsistency

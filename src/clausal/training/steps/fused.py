@@ -15,6 +15,7 @@ from clausal.kernels import Kernels, Projection, find_kernels
 from clausal.model.domains import Ball, Box, Domain, Sphere, Unbounded
 from clausal.model.encoders import FrozenTable, Table
 from clausal.model.predictor import LinkPredictor, Negatives
+from clausal.training.losses import FactLoss
 from clausal.training.objective import Objective
 from clausal.training.steps.step import Passed, Step
 
@@ -44,6 +45,7 @@ class FusedStep(Step):
         flat = triples.flatten(1)
         model = self.entities.detach(), self.relations.detach(), flat
         scores = self.kernels.scores(*model, self.terms).view(triples.shape[1:]).requires_grad_()
+        assert isinstance(objective.loss, FactLoss)
         fact_loss = objective.loss(scores[:, 0], scores[:, 1:].T, objective.corruption.weights(facts))
         (coefficients,) = torch.autograd.grad(fact_loss, scores)  # dJ_F/dφ
         inconsistency = self._add_beside_facts()
@@ -75,6 +77,12 @@ class FusedStep(Step):
 
 def kernels_for(predictor: LinkPredictor, settings: Settings) -> Kernels | str:
     """Return the kernels with which a model can be trained on this machine, or why it cannot."""
+    if settings.facts.training != "corruption":
+        return "the fused one is for corruptions, and training against all entities is matrix products"
+    if predictor.rows_per_relation > 1:
+        return "the fused one reads a relation in one direction, and reciprocal relations have two vectors"
+    if settings.facts.regulariser != "none":
+        return "the fused one has no regulariser of a batch's vectors"
     if predictor.scorer.terms is None:
         return f"{type(predictor.scorer).__name__} is not a sum of trilinear terms"
     if not isinstance(predictor.encoder, Table) or isinstance(predictor.encoder, FrozenTable):

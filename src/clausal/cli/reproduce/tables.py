@@ -1,0 +1,107 @@
+"""``clausal reproduce fb122``, ``wn18`` and ``wn18-limited``: the tables of link prediction, next to the paper's."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from clausal.cli.inputs import read_clauses, read_graph
+from clausal.cli.output import Format, FormatOption, print_results, say
+from clausal.cli.progress import training_progress
+from clausal.cli.reproduce.options import OutOption, QuickOption, RowsOption, SeedsOption, names_in
+
+if TYPE_CHECKING:
+    from clausal.experiments.tables.rows import Row
+    from clausal.graph import Graph
+    from clausal.logic import Clause
+
+_OUT = Path("reproduced")
+_PARTS = {"test-I": "Test-I", "test-II": "Test-II", "test": "Test-ALL"}
+
+
+def fb122(
+    rows: RowsOption = None,
+    seeds: SeedsOption = 3,
+    quick: QuickOption = False,
+    out: OutOption = _OUT,
+    format: FormatOption = Format.table,
+) -> None:
+    """Train the rows of the paper's FB122 table from presets, and compare with the paper."""
+    _reproduce("fb122", rows, seeds, quick, out, format)
+
+
+def wn18(
+    rows: RowsOption = None,
+    seeds: SeedsOption = 3,
+    quick: QuickOption = False,
+    out: OutOption = _OUT,
+    format: FormatOption = Format.table,
+) -> None:
+    """Train the rows of the paper's WN18 table from presets, and compare with the paper."""
+    _reproduce("wn18", rows, seeds, quick, out, format)
+
+
+def wn18_limited(
+    rows: RowsOption = None,
+    seeds: SeedsOption = 3,
+    quick: QuickOption = False,
+    out: OutOption = _OUT,
+    format: FormatOption = Format.table,
+) -> None:
+    """Train on 20 to 50 % of the WN18 facts that clauses conclude, and compare with the paper."""
+    _reproduce("wn18-limited", rows, seeds, quick, out, format)
+
+
+def data_of(table: str) -> tuple[Graph, list[Clause]]:
+    """Load the data set of a table and its clauses."""
+    from clausal.experiments.tables.rows import DATA_SETS
+
+    name = DATA_SETS[table]
+    return read_graph(name, columns="sro"), read_clauses(name)
+
+
+def _reproduce(table: str, names: str | None, seeds: int, quick: bool, out: Path, format: Format) -> None:
+    from clausal.experiments.tables.methods import length_of, settings_of
+    from clausal.experiments.tables.reproduction import plan_of, reproduce
+
+    plan = plan_of(table, names_in(names), seeds, quick)
+    total = len(plan.rows) * len(plan.seeds)
+    done = 0
+
+    def watch(row: Row, seed: int) -> AbstractContextManager[Any]:
+        say(f"{done + 1} of {total}: {row.title}, seed {seed}")
+        length = length_of(settings_of(row, seed, plan.changes))
+        return training_progress(row.name, *length, 0 if row.uses == "none" else 1)
+
+    folder = out / (f"{table}-quick" if quick else table)
+    records, files = [], []
+    for path, record in reproduce(plan, lambda: data_of(table), folder, watch, say):
+        done += 1
+        records.append(record)
+        files.append(str(path))
+    rows = _rows(plan.rows, records)
+    say(f"records in {folder}: {len(files)} of {len(files)}")
+    print_results(format, rows, {"table": table, "rows": rows, "records": files}, title=f"{table}, filtered ranking")
+
+
+def _rows(rows: tuple[Row, ...], records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return a line for each row and part: the paper's MRR, ours, the difference and the spread; then Hits."""
+    from clausal.experiments.tables.comparison import compare
+    from clausal.experiments.tables.paper import METRICS
+
+    cells = compare(rows, records)
+    lines = []
+    for row in rows:
+        for part, title in _PARTS.items():
+            found = {metric: cells[row.name, part, metric] for metric in METRICS if (row.name, part, metric) in cells}
+            if not found:
+                continue
+            mrr = found["mrr"]
+            line: dict[str, Any] = {"row": row.title, "part": title, "MRR paper": mrr.paper, "ours": mrr.mean}
+            line |= {"difference": mrr.difference, "spread": mrr.spread}
+            for metric in METRICS[:-1]:
+                cell = found.get(metric)
+                line |= {f"{metric} paper": cell and cell.paper, f"{metric} ours": cell and cell.mean}
+            lines.append(line)
+    return lines

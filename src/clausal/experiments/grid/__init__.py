@@ -1,0 +1,7 @@
+"""The paper's grid search: every setting of a grid trained once and measured on valid, with a journal to go on from."""
+
+from clausal.experiments.grid.axes import CLAUSE_AXES, FACT_AXES, Axes, axes_of, points
+from clausal.experiments.grid.journal import Journal, best
+from clausal.experiments.grid.searching import search
+
+__all__ = ["CLAUSE_AXES", "FACT_AXES", "Axes", "Journal", "axes_of", "best", "points", "search"]

@@ -1,0 +1,80 @@
+"""One training of one row: from a graph, its clauses and a seed to a record of what was measured, ready for JSON.
+
+Nothing here reads files or needs more than torch and numpy, so that a machine that only trains can do it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from clausal.evaluation import Evaluation, Ranker, evaluate
+from clausal.evaluation.evaluate import Filter
+from clausal.evaluation.ranks import Ties
+from clausal.experiments.provenance import provenance
+from clausal.experiments.tables.methods import LOG, describe, settings_of, train_row
+from clausal.experiments.tables.paper import METRICS
+from clausal.experiments.tables.rows import Row
+from clausal.experiments.tables.trained import OnEpoch, OnPass, Tell
+from clausal.graph.graph import Facts, Graph
+from clausal.logic import Clause
+
+_TIES: tuple[Ties, ...] = ("realistic", "optimistic")
+
+Record = dict[str, Any]
+
+
+def run_row(
+    row: Row,
+    graph: Graph,
+    clauses: Sequence[Clause],
+    seed: int = 0,
+    *,
+    changes: Sequence[str] = (),
+    closure: Facts | None = None,
+    on_pass: OnPass | None = None,
+    on_epoch: OnEpoch | None = None,
+    tell: Tell = LOG.info,
+) -> Record:
+    """Train a row on its data set, given whole and with all of its clauses, and measure it on test.
+
+    Where the row is one of limited data, the seed draws the facts too, so that every row sees the same ones.
+    ``closure`` is that of train, for KALE-Pre where there is no DuckDB to compute it.
+    """
+    settings = settings_of(row, seed, changes)
+    graph = row.graph(graph, clauses, seed)
+    started = time.perf_counter()
+    watching: dict[str, Any] = {"on_pass": on_pass, "on_epoch": on_epoch, "tell": tell}
+    trained = train_row(row, graph, clauses, settings, closure=closure, **watching)
+    seconds = time.perf_counter() - started
+    return {
+        "table": row.table,
+        "row": row.name,
+        "seed": seed,
+        "settings": describe(settings),
+        "clauses": len(row.clauses(clauses)),
+        "train_facts": len(graph.train),
+        "valid_mrr": None if trained.valid_mrr is None else round(trained.valid_mrr, 5),
+        "best_epoch": trained.best_epoch,
+        "seconds": round(seconds, 2),
+        "step": trained.step,
+        "metrics": measure(trained.predictor, graph),
+        **provenance(),
+    }
+
+
+def measure(predictor: Ranker, graph: Graph) -> dict[str, dict[str, Any]]:
+    """Return the table's metrics, as shares, by filter (``full``, ``partial``), ties, and part of test."""
+    filters: tuple[Filter, ...] = ("full", "partial") if graph.parts else ("full",)
+    evaluations = {filter: evaluate(predictor, graph, filter=filter) for filter in filters}
+    return {filter: {ties: _parts(found.with_ties(ties)) for ties in _TIES} for filter, found in evaluations.items()}
+
+
+def _parts(evaluation: Evaluation) -> dict[str, Mapping[str, float]]:
+    parts = {part: found["filtered"]["both"] for part, found in evaluation.parts.items()}
+    return {part: _rounded(found) for part, found in (parts | {"test": evaluation.filtered["both"]}).items()}
+
+
+def _rounded(metrics: Mapping[str, float]) -> dict[str, float]:
+    return {name: round(metrics[name], 5) for name in ("hits@1", *METRICS)}

@@ -1,0 +1,59 @@
+"""J_F of a batch against all entities, and the penalty on its vectors, which are looked up once for both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from clausal.config import Settings
+from clausal.model.predictor import LinkPredictor
+from clausal.model.scorers.base import MultilinearScorer
+from clausal.training.all_entities.losses import LOSSES, AllEntitiesLoss
+from clausal.training.all_entities.products import LossOfProducts, LossOfScores
+from clausal.training.all_entities.queries import KVsAll, OneVsAll, Queries, QuerySource
+from clausal.training.all_entities.regularisers import penalty, query_vectors
+from clausal.training.all_entities.relations import relation_loss
+
+
+@dataclass(frozen=True, eq=False)
+class AgainstAll:
+    """Scores every entity as the answer to each query of a batch."""
+
+    predictor: LinkPredictor
+    source: QuerySource
+    loss: AllEntitiesLoss
+    regulariser: str
+    precision: str
+    relation_weight: float = 0.0
+
+    def __call__(self, rows: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the loss of a batch of the source's rows, and the penalty on its vectors, not yet weighted."""
+        queries = self.source.queries(rows)
+        if not isinstance(self.predictor.scorer, MultilinearScorer):
+            loss: Tensor = LossOfScores.apply(self._scores(queries), queries.answers, self.loss)
+            return loss, penalty(self.regulariser, self.predictor, queries)
+        known = self.predictor.encode(queries.known)
+        vectors = query_vectors(self.predictor, queries, known)
+        candidates = self.predictor.encode_all()
+        loss = LossOfProducts.apply(vectors, candidates, queries.answers, self.loss, self.precision)
+        if self.relation_weight:
+            loss = loss + self.relation_weight * relation_loss(self.predictor, queries, known, self.precision)
+        return loss, penalty(self.regulariser, self.predictor, queries, known, vectors)
+
+    def _scores(self, queries: Queries) -> Tensor:
+        subjects, objects = queries.known.tensor_split([queries.forward])
+        forward, backward = queries.relations.tensor_split([queries.forward])
+        predictor = self.predictor
+        return torch.cat([predictor.score_objects(subjects, forward), predictor.score_subjects(backward, objects)])
+
+
+def against_all(predictor: LinkPredictor, facts: Tensor, settings: Settings) -> AgainstAll | None:
+    """Make what the settings describe for train facts [facts, 3]; None for training by corruption."""
+    about = settings.facts
+    if about.training == "corruption":
+        return None
+    source = OneVsAll(facts) if about.training == "1-vs-all" else KVsAll(facts, predictor.num_entities)
+    loss = LOSSES[about.loss](about.label_smoothing)
+    return AgainstAll(predictor, source, loss, about.regulariser, settings.train.precision, about.relation_weight)
