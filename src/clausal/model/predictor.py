@@ -59,8 +59,8 @@ class LinkPredictor(nn.Module):
     def scale_(self, factor: float) -> None:
         """Multiply the vectors of entities and relations, and project the entities."""
         if isinstance(self.encoder, Table):
-            self.encoder.weight *= factor
-        self.relations *= factor
+            self.encoder.weight.mul_(factor)
+        self.relations.mul_(factor)
         self.project_()
 
     @property
