@@ -1,9 +1,10 @@
 PYTHON ?= python3
 VENV := .venv
+PEER := .venv-peer
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test check docs bench clean
+.PHONY: demo test check docs bench scaling clean
 
 demo: $(VENV)/installed  ## train on an embedded graph without and with clauses
 	$(BIN)/clausal demo
@@ -16,15 +17,20 @@ check: $(VENV)/tested
 	$(BIN)/ruff format --check src tests tools benchmarks
 	$(BIN)/mypy
 
-docs: $(VENV)/installed  ## write the pages that are generated from code
+docs: $(VENV)/tested  ## write the pages that are generated from code
 	$(BIN)/python -m clausal.reference docs/reference/settings.md
 	$(BIN)/python -m clausal.experiments.report docs/results.md
+	PYTHONPATH=benchmarks $(BIN)/python -m scaling.page
 
-bench: $(VENV)/tested  ## print each figure next to its target, on fb122, fb15k-237 and graphs that are made up
+bench: $(VENV)/tested $(PEER)/installed  ## print each figure next to its target, beside PyKEEN's
 	for benchmark in benchmarks/*.py; do $(BIN)/python $$benchmark || exit 1; done
 
+scaling: $(VENV)/tested  ## measure growing graphs, and write the page and the figure; goes on where it was stopped
+	PYTHONPATH=benchmarks $(BIN)/python -m scaling
+	PYTHONPATH=benchmarks $(BIN)/python -m scaling.page
+
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(PEER) .mypy_cache .pytest_cache .ruff_cache
 
 $(VENV)/bin/pip:
 	$(PYTHON) -m venv $(VENV)
@@ -36,4 +42,9 @@ $(VENV)/installed: $(VENV)/bin/pip pyproject.toml constraints.txt
 
 $(VENV)/tested: $(VENV)/installed
 	$(PIP) --group test
+	@touch $@
+
+$(PEER)/installed: benchmarks/side_by_side/requirements.txt constraints.txt
+	$(PYTHON) -m venv $(PEER)
+	$(PEER)/bin/pip install --quiet --disable-pip-version-check --constraint constraints.txt --requirement $<
 	@touch $@

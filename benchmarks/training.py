@@ -1,118 +1,85 @@
-"""A training pass over FB122 and the filtered ranking of its test facts, beside PyKEEN's, in one run.
+"""Training and ranking on FB122 and WN18, beside PyKEEN in a virtual environment of its own, in one run.
 
-Dimension 200, ten batches, one corrupted subject and one corrupted object for each fact. PyKEEN ranks a tenth of the
-test facts, and its time is multiplied. Ratios are what to read: other programs slow both sides.
+    python benchmarks/training.py [--graphs fb122 wn18] [--peer .venv-peer/bin/python] [--out FILE]
+
+Both sides read the same files and train the same model: a pass, 100 passes without validation, the filtered ranking of
+test on both sides, the time from the start of the process to the end of its first pass, and memory; each scorer in a
+process of its own. Ratios are what to read: other programs slow both sides. PyKEEN trains 20 passes and ranks a tenth
+of the facts, and its seconds are multiplied.
 """
 
 from __future__ import annotations
 
-import os
-import time
-from collections.abc import Callable
-from importlib.util import find_spec
-from statistics import median
-from typing import Any
+import argparse
+import subprocess
+import sys
+import tempfile
+from dataclasses import replace
+from pathlib import Path
 
-import torch
+from clausal.graph import dataset_clauses, load_graph, write_graph
+from common.machine import describe_machine, in_words
+from common.processes import measure, store
+from side_by_side.protocol import TRAINING, seconds
+from side_by_side.table import HEAD, Row, compare, line, with_clauses
 
-from clausal import load_graph
-from clausal.config import Settings
-from clausal.evaluation import evaluate
-from clausal.graph import Graph, dataset_clauses
-from clausal.logic import read_clauses
-from clausal.training.train import prepare
-
-DIM, BATCHES = 200, 10
-PASSES = 20
-TARGETS = {"distmult": 8, "complex": 10}
-
-
-def passes(graph: Graph, scorer: str, step: str, clauses: Any = (), **settings: Any) -> float:
-    """Return the mean seconds of a pass, from the second epoch on."""
-    sections = {
-        "model": {"scorer": scorer, "dim": DIM, "domain": "cube"},
-        "facts": {"batches": BATCHES},
-        "train": {"epochs": PASSES // 10, "passes": 10, "step": step, "device": "cpu"},
-        "evaluate": {"every": 0},
-        "clauses": settings,
-    }
-    marks: list[float] = []
-    training = prepare(graph, clauses, Settings.from_mapping(sections))
-    training.run(on_pass=lambda _: marks.append(time.perf_counter()))
-    return (marks[-1] - marks[9]) / (PASSES - 10)
-
-
-def ranking(graph: Graph, scorer: str) -> float:
-    """Return the seconds of a filtered ranking of test, both sides."""
-    sections = {"model": {"scorer": scorer, "dim": DIM}, "train": {"epochs": 1, "passes": 1}, "evaluate": {"every": 0}}
-    predictor = prepare(graph, (), Settings.from_mapping(sections)).run()
-    return _median(lambda: evaluate(predictor, graph, split="test"))
-
-
-def peer(graph: Graph, scorer: str) -> tuple[float, float]:
-    """Return the seconds of PyKEEN's pass and of its ranking."""
-    from pykeen.evaluation import RankBasedEvaluator
-    from pykeen.models import ComplEx, DistMult
-    from pykeen.training import SLCWATrainingLoop
-    from pykeen.triples import CoreTriplesFactory
-
-    train, valid, test = (torch.from_numpy(facts).long() for facts in graph.splits.values())
-    factory = CoreTriplesFactory(train, num_entities=len(graph.entities), num_relations=len(graph.relations))
-    kind, dim = (DistMult, DIM) if scorer == "distmult" else (ComplEx, DIM // 2)
-    model = kind(triples_factory=factory, embedding_dim=dim, loss="pointwisehinge", random_seed=0)
-    loop = SLCWATrainingLoop(
-        model=model,
-        triples_factory=factory,
-        optimizer=torch.optim.Adagrad(model.get_grad_params(), lr=0.1, initial_accumulator_value=0.1),
-        negative_sampler="basic",
-        negative_sampler_kwargs={"num_negs_per_pos": 2},
-    )
-    quiet = {"use_tqdm": False, "use_tqdm_batch": False}
-    size = -(-len(train) // BATCHES)
-
-    def one_pass() -> None:
-        loop.train(triples_factory=factory, num_epochs=1, batch_size=size, only_size_probing=False, **quiet)
-
-    one_pass()
-    some = test[::10]
-    evaluator = RankBasedEvaluator(filtered=True)
-    started = time.perf_counter()
-    evaluator.evaluate(model, some, additional_filter_triples=[train, valid, test], batch_size=64, use_tqdm=False)
-    return _median(one_pass), (time.perf_counter() - started) * len(test) / len(some)
-
-
-def _median(work: Callable[[], Any], repeats: int = 3) -> float:
-    seconds = []
-    for _ in range(repeats):
-        started = time.perf_counter()
-        work()
-        seconds.append(time.perf_counter() - started)
-    return median(seconds)
+ROOT = Path(__file__).parent.parent
 
 
 def main() -> None:
-    """Print the table."""
-    if find_spec("pykeen") is None:
-        raise SystemExit("PyKEEN is not installed; pip install pykeen, or make test, which installs it")
-    print(f"{os.cpu_count()} cores, {torch.get_num_threads()} threads, load {os.getloadavg()[0]:.1f} before the start")
-    graph = load_graph("fb122")
-    path = dataset_clauses("fb122")
-    assert path is not None
-    clauses = read_clauses(path)
-    for scorer, target in TARGETS.items():
-        theirs, their_ranking = peer(graph, scorer)
-        eager, fused = (passes(graph, scorer, step) for step in ("eager", "fused"))
-        gradient = passes(graph, scorer, "fused", clauses, adversary="gradient", sets=100)
-        closed = passes(graph, scorer, "fused", clauses, adversary="closed-form")
-        ours = ranking(graph, scorer)
-        print(
-            f"{scorer}: a pass {fused:.3f} s fused, {eager:.3f} s eager, {theirs:.3f} s PyKEEN: "
-            f"{theirs / fused:.1f} times as fast (target {target})"
-        )
-        print(f"  with 47 clauses by gradient ascent on 100 sets: {gradient / fused:.2f} of that (target 1.5)")
-        print(f"  with 47 clauses in closed form: {closed / fused:.2f} of that (target 1.15)")
-        faster = their_ranking / ours
-        print(f"  ranking {ours:.2f} s, {their_ranking:.1f} s PyKEEN: {faster:.0f} times as fast (target 40)")
+    """Measure each graph and scorer in turn, print the table and store it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--graphs", nargs="+", default=["fb122", "wn18"])
+    parser.add_argument("--peer", default=ROOT / ".venv-peer/bin/python", help="a Python that has PyKEEN")
+    parser.add_argument("--out", type=Path, default=ROOT / "results/benchmarks/side-by-side.json")
+    options = parser.parse_args()
+    if not Path(options.peer).exists():
+        raise SystemExit(f"{options.peer} is not there; make bench makes it")
+    machine = describe_machine()
+    machine["versions"]["pykeen"] = _ask_version(options.peer)
+    print(in_words(machine), HEAD, sep="\n", flush=True)
+    rows = _help(Path(options.peer))
+    for graph in options.graphs:
+        with tempfile.TemporaryDirectory() as folder:
+            whole = load_graph(graph)
+            write_graph(Path(folder) / graph, replace(whole, parts={}))
+            for scorer in ("distmult", "complex"):
+                rows += _scorer(graph, scorer, str(Path(folder) / graph), options.peer)
+    store(options.out, {"machine": machine, "rows": [row._asdict() for row in rows]})
+
+
+def _scorer(graph: str, scorer: str, folder: str, python: str | Path) -> list[Row]:
+    task = {"folder": folder, "scorer": scorer, "step": "fused", "passes": TRAINING}
+    peer = measure("side_by_side.peer", task, python)
+    ours = measure("side_by_side.ours", task | {"rank": True})
+    eager = measure("side_by_side.ours", task | {"step": "eager", "passes": 20})
+    rows = compare(graph, scorer, ours, peer)
+    rows.append(Row(graph, scorer, "pass, eager step", eager["pass"], peer["pass"], peer["pass"] / eager["pass"]))
+    if graph == "fb122":
+        clauses = task | {"clauses": str(dataset_clauses(graph)), "passes": 50}
+        for what, most in (("gradient", 1.5), ("closed-form", 1.15)):
+            found = measure("side_by_side.ours", clauses | {"adversary": what})
+            rows.append(with_clauses(graph, scorer, f"pass, 47 clauses, {what}", ours["pass"], found["pass"], most))
+    for row in rows:
+        print(line(row), flush=True)
+    return rows
+
+
+def _ask_version(peer: str | Path) -> str:
+    code = "from importlib.metadata import version; print(version('pykeen'))"
+    return subprocess.run([peer, "-c", code], check=True, capture_output=True, text=True).stdout.strip()
+
+
+def _help(peer: Path) -> list[Row]:
+    """Time what a user waits for before a command says anything."""
+
+    def ask(program: Path) -> float:
+        return seconds(lambda: subprocess.run([program, "--help"], check=True, capture_output=True), repeats=3)
+
+    ours, theirs = ask(Path(sys.executable).parent / "clausal"), ask(peer.parent / "pykeen")
+    row = Row("", "", "--help", ours, theirs, theirs / ours)
+    print(line(row), flush=True)
+    return [row]
 
 
 if __name__ == "__main__":

@@ -86,7 +86,7 @@ BLOCKED = ("pyarrow", "pyoxigraph", "duckdb", "pandas", "typer", "rich")
 
 
 def test_training_and_evaluation_need_no_library_for_files_or_the_terminal():
-    """A model trains and is evaluated on arrays where these libraries cannot be imported at all."""
+    """A model trains and is evaluated on arrays, as a row of a table too, where these cannot be imported at all."""
     program = f"""
 import sys
 for name in {BLOCKED!r}:
@@ -96,13 +96,21 @@ from clausal.config import Settings
 from clausal.evaluation import evaluate
 from clausal.graph import Graph, Names
 from clausal.logic import And, Atom, Clause, Implies, Variable
+import clausal.experiments.grid
+from clausal.experiments.tables.rows import Row
+from clausal.experiments.tables.run import run_row
 from clausal.training import prepare
 X, Y = Variable("X"), Variable("Y")
 facts = np.array([[0, 0, 1], [1, 0, 2], [2, 1, 0]], dtype=np.int32)
-graph = Graph(Names(list("abc"), "entity"), Names(["r", "s"], "relation"), facts, test=facts[:1])
+graph = Graph(Names(list("abc"), "entity"), Names(["r", "s", "t"], "relation"), facts, test=facts[:1])
 settings = Settings.from_mapping({{"train": {{"epochs": 1, "passes": 1, "device": "cpu"}}, "model": {{"dim": 4}}}})
-predictor = prepare(graph, [Clause(Implies(Atom("r", X, Y), Atom("s", Y, X)))], settings).run()
+clauses = [Clause(Implies(Atom("r", X, Y), Atom("s", Y, X)))]
+predictor = prepare(graph, clauses, settings).run()
 assert 0 < evaluate(predictor, graph).filtered["both"]["mrr"] <= 1
+small = ["train.epochs=1", "model.dim=4", "kale.passes=1"]
+for model in ("asr-complex", "kale-joint"):
+    record = run_row(Row("fb122", model), graph, clauses, changes=small)
+    assert 0 < record["metrics"]["full"]["realistic"]["test"]["mrr"] <= 1
 """
     result = run_python(program)
     assert result.returncode == 0, result.stderr

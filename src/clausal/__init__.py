@@ -8,10 +8,15 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+# torch reads this when it first takes memory on Linux: large tables in large pages, as the rows of a batch are all over
+# the table and each miss of a small page costs as much as the row.
+os.environ.setdefault("THP_MEM_ALLOC_ENABLE", "1")
 
 if TYPE_CHECKING:
     from clausal.config import Settings

@@ -58,6 +58,11 @@ class ModelSettings(_Section):
         False,
         description="a second vector for each relation, read from object to subject: (?, r, o) is answered by it",
     )
+    initial_scale: PositiveReal = Field(
+        1.0,
+        description="what the vectors of Xavier's initialisation are multiplied by; training against all entities "
+        "starts better from small ones, such as 0.1",
+    )
     norm: Literal["l1", "l2", "l2-squared"] = Field("l1", description="the distance of TransE")
     hidden: tuple[Positive, ...] = Field((), description="widths of ER-MLP's hidden layers; empty means [2 dim, dim]")
 

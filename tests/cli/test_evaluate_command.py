@@ -17,7 +17,7 @@ SIDES = {"both", "subject", "object"}
 
 def test_json_has_the_documented_keys(finished):
     result = clausal("evaluate", finished, "--format", "json").json
-    assert set(result) == {"filtered", "raw", "parts", "relations", "ties", "filter", "split"}
+    assert set(result) == {"filtered", "raw", "parts", "relations", "ties", "filter", "split", "ranking"}
     for group in (result, result["parts"]["test-I"]):
         for kind in ("filtered", "raw"):
             assert set(group[kind]) == SIDES

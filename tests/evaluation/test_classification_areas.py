@@ -11,7 +11,7 @@ from score_tables import random_facts, random_table
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from clausal.errors import InputError, RunError
-from clausal.evaluation import auc_pr, auc_roc, classification, evaluate_labelled
+from clausal.evaluation import auc_pr, auc_roc, evaluate_labelled, protocol
 
 
 @settings(deadline=None)
@@ -37,7 +37,7 @@ def test_a_predictor_that_cannot_decide_has_the_area_of_chance():
 
 @pytest.mark.parametrize("at_once", [1, 7, 10_000])
 def test_labelled_facts_are_scored_by_the_predictor(monkeypatch, at_once):
-    monkeypatch.setattr(classification, "_FACTS_AT_ONCE", at_once)
+    monkeypatch.setattr(protocol, "_FACTS_AT_ONCE", at_once)
     predictor = random_table(0, relations=2, entities=9)
     facts = random_facts(1, 80, relations=2, entities=9)
     labels = np.random.default_rng(0).integers(2, size=len(facts))

@@ -44,7 +44,7 @@ def naive_mrr(predictor, facts, known, ties="realistic"):
 
 def test_json_has_the_documented_shape(predictor, graph):
     found = json.loads(json.dumps(evaluate(predictor, graph, per_relation=True).to_dict(), allow_nan=False))
-    assert list(found) == ["filtered", "raw", "parts", "relations", "ties", "filter", "split"]
+    assert list(found) == ["filtered", "raw", "parts", "relations", "ties", "filter", "split", "ranking"]
     assert (found["ties"], found["filter"], found["split"]) == ("realistic", "full", "test")
     assert list(found["parts"]) == ["test-I", "test-II"]
     for block in (found, *found["parts"].values()):

@@ -13,7 +13,7 @@ from score_tables import TablePredictor, naive_ranks, random_facts, random_table
 from torch import nn
 
 from clausal.errors import InputError, RunError
-from clausal.evaluation import counting
+from clausal.evaluation import counting, ranking
 from clausal.evaluation.known import Known
 from clausal.evaluation.ranking import rank
 
@@ -80,6 +80,14 @@ def test_scores_and_work_space_stay_within_memory(dtype, memory):
     query_bytes = n * (dtype.itemsize + 4)
     assert max(predictor.asked) == max(1, memory // query_bytes)
     assert max(predictor.asked) * query_bytes <= max(memory, query_bytes)
+
+
+def test_some_queries_share_a_look_at_all_entities_however_many_those_are(monkeypatch):
+    monkeypatch.setattr(ranking, "DEFAULT_MEMORY", 1)
+    predictor = random_table(0, relations=3, entities=100)
+    facts = random_facts(1, 400, relations=3, entities=100)
+    rank(predictor, facts, Known(facts, 100, 3))
+    assert max(predictor.asked) == 16
 
 
 def test_each_distinct_query_is_scored_once():

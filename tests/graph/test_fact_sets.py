@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clausal.errors import InputError
-from clausal.graph.facts import drop_duplicates, fact_keys, occur_in
+from clausal.graph import facts
+from clausal.graph.facts import distinct_facts, drop_duplicates, fact_keys, occur_in
 
 ENTITIES, RELATIONS = 4, 3
 ROWS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(0, 3)))
@@ -20,6 +21,15 @@ def as_facts(rows):
 def test_the_first_of_equal_facts_stays_in_its_place(rows):
     kept = drop_duplicates(as_facts(rows), ENTITIES, RELATIONS)
     assert [tuple(row) for row in kept.tolist()] == list(dict.fromkeys(rows))
+
+
+def test_halves_that_are_sorted_side_by_side_are_one_sorted_whole(monkeypatch):
+    monkeypatch.setattr(facts, "_WORTH_A_THREAD", 10)
+    rows = np.random.default_rng(0).integers(9, size=(500, 3), dtype=np.int32)
+    kept, keys = distinct_facts(rows, 9, 9)
+    expected = list(dict.fromkeys(map(tuple, rows.tolist())))
+    assert [tuple(row) for row in kept.tolist()] == expected
+    assert keys.tolist() == sorted(81 * s + 9 * r + o for s, r, o in expected)
 
 
 @given(rows=ROWS, others=ROWS)

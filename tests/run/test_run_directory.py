@@ -211,6 +211,16 @@ def test_answers_make_a_data_frame(finished):
     import pandas
 
     frame = pandas.DataFrame(clausal.load(finished).predict("manages(person 01, ?)", 4))
-    assert list(frame.columns) == ["rank", "subject", "relation", "object", "score", "known", "split"]
+    assert list(frame.columns) == [
+        "rank",
+        "subject",
+        "relation",
+        "object",
+        "score",
+        "known",
+        "split",
+        "probability",
+        "verdict",
+    ]
     assert list(frame["rank"]) == [1, 2, 3, 4]
     assert frame["score"].is_monotonic_decreasing

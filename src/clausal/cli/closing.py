@@ -44,6 +44,16 @@ class Split(StrEnum):
     all = "all"
 
 
+class Entailed(StrEnum):
+    """Where the facts go that train entails."""
+
+    first = "first"
+
+
+EntailedOption = Annotated[
+    Entailed | None, typer.Option(help="'first' puts what train entails by the run's clauses before all else.")
+]
+
 SplitOption = Annotated[Split, typer.Option(help="Which facts to close.")]
 
 
@@ -84,11 +94,12 @@ def close_with_progress(
         master=master,
         progress=tell,
     )
-    _say_left_out(closure)
+    say_left_out(closure)
     return closure
 
 
-def _say_left_out(closure: Closure) -> None:
+def say_left_out(closure: Closure) -> None:
+    """Name the clauses that derive nothing, with the reasons, on stderr."""
     from clausal.logic.place import place
 
     count = len(closure.left_out)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from clausal.cli.closing import EntailedOption, say_left_out
 from clausal.cli.inputs import read_clauses
 from clausal.cli.output import Format, FormatOption, print_results, print_text, say
 from clausal.errors import InputError
@@ -26,27 +28,29 @@ def predict(
     explain: Annotated[
         bool, typer.Option("--explain", help="Why: a proof from train by the run's clauses, or what is missing.")
     ] = False,
+    entailed: EntailedOption = None,
     clauses: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Explain by these clauses instead of the run's.")
+        str | None, typer.Option(metavar="FILE", help="Explain and entail by these clauses instead of the run's.")
     ] = None,
     format: FormatOption = Format.table,
 ) -> None:
     """Answer a question with the best names, their scores, and whether the fact is known."""
     from clausal.run import Answer, load
 
-    if clauses is not None and not explain:
-        raise InputError("--clauses says what to explain answers by; add --explain")
-    other = None if clauses is None else read_clauses(clauses)
+    if clauses is not None and not explain and entailed is None:
+        raise InputError("--clauses says what to explain answers by; add --explain or --entailed first")
     loaded = load(run)
-    answers = loaded.predict(query, k, new=new)
-    explanations = loaded.explain(answers, clauses=other) if explain else []
-    payload = [answer._asdict() for answer in answers]
-    rows = [{**answer, "split": answer["split"] or ""} for answer in payload]
-    columns = [*Answer._fields]
+    loaded = loaded if clauses is None else replace(loaded, clauses=read_clauses(clauses))
+    if entailed is not None:
+        say_left_out(loaded.closure)
+    answers = loaded.predict(query, k, new=new, entailed="first" if entailed else None)
+    explanations = loaded.explain(answers) if explain else []
+    shown = {"probability": loaded.calibration is not None, "verdict": explain or entailed is not None}
+    columns = [name for name in Answer._fields if shown.get(name, True)]
+    payload = [{name: value for name, value in answer._asdict().items() if name in columns} for answer in answers]
     if explain:
-        columns.append("verdict")
-        rows = [{**row, "verdict": why.verdict} for row, why in zip(rows, explanations, strict=True)]
         payload = [{**answer, **why.to_json()} for answer, why in zip(payload, explanations, strict=True)]
+    rows = [{name: "" if answer[name] is None else answer[name] for name in columns} for answer in payload]
     print_results(format, rows, payload, title=query, columns=columns)
     if format is Format.table and explanations:
         print_text("\n".join(map(str, explanations)))

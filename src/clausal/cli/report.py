@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from clausal.evaluation import Classification
 
 _COLUMNS = {
     "mrr": "MRR",
@@ -14,6 +17,17 @@ _COLUMNS = {
     "mean_rank": "mean rank",
     "median_rank": "median rank",
     "count": "facts",
+}
+_CLASSIFICATION = {
+    "accuracy": "accuracy",
+    "f1": "F1",
+    "auc_pr": "AUC-PR",
+    "auc_roc": "AUC-ROC",
+    "log_loss": "log loss",
+    "brier": "Brier",
+    "ece": "ECE",
+    "count": "facts",
+    "positives": "true",
 }
 
 
@@ -33,3 +47,12 @@ def evaluation_rows(result: Mapping[str, Any], *, raw: bool = False) -> list[dic
         rows += [metric_row(f"{part}, raw", metrics["raw"]["both"]) for part, metrics in result["parts"].items()]
     rows += [metric_row(name, metrics) for name, metrics in result["relations"].items()]
     return rows
+
+
+def classification_rows(result: Classification, what: str, relations: bool) -> list[dict[str, Any]]:
+    """Return the rows of a classification: all its facts, and those of each relation if wanted."""
+    groups = {what: result.measures, **(result.relations if relations else {})}
+    return [
+        {"facts classified": name, **{title: found[key] for key, title in _CLASSIFICATION.items() if key in found}}
+        for name, found in groups.items()
+    ]

@@ -30,7 +30,9 @@ class ClauseGroup:
     weights: Tensor  # [clauses]
 
     def to(self, device: torch.device) -> ClauseGroup:
-        """Return the group with its tensors on ``device``."""
+        """Return the group with its tensors on ``device``; itself if they are there, as adversaries know it by."""
+        if self.relations.to(device) is self.relations:
+            return self
         tensors = (tensor.to(device) for tensor in (self.relations, self.constants, self.weights))
         return ClauseGroup(self.shape, self.clauses, *tensors)
 

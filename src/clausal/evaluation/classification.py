@@ -1,76 +1,99 @@
-"""Triple classification: areas under the precision-recall and the ROC curve of labelled facts."""
+"""Triple classification of labelled facts: areas under curves and, with a calibration, labels and probabilities."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
 import numpy as np
-import torch
 from numpy.typing import ArrayLike, NDArray
 
-from clausal.errors import InputError
-from clausal.evaluation.protocol import Ranker, check_facts, not_numbers, scoring
+from clausal.evaluation.areas import auc_pr, auc_roc
+from clausal.evaluation.calibration import Calibration
+from clausal.evaluation.labelled import Labels
+from clausal.evaluation.protocol import Ranker, score_facts
+from clausal.evaluation.reliability import Bin, brier_score, expected_calibration_error, log_loss, reliability
 from clausal.graph.graph import Facts
+from clausal.graph.vocabulary import Names
 
-_FACTS_AT_ONCE = 16_384
-
-
-def auc_pr(labels: ArrayLike, scores: ArrayLike) -> float:
-    """Return the average precision, Σ (Rₙ − Rₙ₋₁)·Pₙ over the distinct scores from high to low.
-
-    Facts with equal scores enter together, so their order does not matter. Precision is not interpolated: the
-    area under straight lines between the points can be far larger where scores tie, and would reward a
-    predictor that cannot decide.
-    """
-    true, false = _cumulative(labels, scores)
-    gains = np.diff(true, prepend=0)
-    return float(np.sum(gains * true / (true + false)) / true[-1])
+Measures = dict[str, float | None]
 
 
-def auc_roc(labels: ArrayLike, scores: ArrayLike) -> float:
-    """Return the probability that a true fact scores above a false one, ties counting half."""
-    true, false = _cumulative(labels, scores)
-    below = false[-1] - false  # false facts that score less than each distinct score
-    won = np.diff(true, prepend=0) * (below + 0.5 * np.diff(false, prepend=0))
-    return float(np.sum(won) / (true[-1] * false[-1]))
+@dataclass(frozen=True, eq=False)
+class Classification:
+    """Labelled facts with their scores, and what these say about the labels."""
+
+    facts: Facts
+    labels: Labels
+    scores: NDArray[np.float64]
+    calibration: Calibration | None
+    names: Names
+
+    @cached_property
+    def probabilities(self) -> NDArray[np.float64] | None:
+        """The probability that each fact is true; None without a calibration."""
+        if self.calibration is None:
+            return None
+        return self.calibration.probabilities(self.scores, self.facts[:, 1])
+
+    @cached_property
+    def measures(self) -> Measures:
+        """Areas under curves and, with a calibration, accuracy, F1, log loss, Brier score and calibration error."""
+        areas = {"auc_pr": auc_pr(self.labels, self.scores), "auc_roc": auc_roc(self.labels, self.scores)}
+        return {**areas, **self._calibrated(np.ones(len(self.labels), dtype=np.bool_))}
+
+    @cached_property
+    def relations(self) -> dict[str, Measures]:
+        """The measures of each relation; areas are None where its facts are all true or all false."""
+        found: dict[str, Measures] = {}
+        for relation in np.unique(self.facts[:, 1]).tolist():
+            rows = self.facts[:, 1] == relation
+            labels, scores = self.labels[rows], self.scores[rows]
+            both = labels.any() and not labels.all()
+            areas = {"auc_pr": auc_pr(labels, scores), "auc_roc": auc_roc(labels, scores)} if both else {}
+            found[self.names[relation]] = {"auc_pr": None, "auc_roc": None, **areas, **self._calibrated(rows)}
+        return found
+
+    @property
+    def reliability(self) -> list[Bin]:
+        """The facts by probability, each bin with the share of true facts; empty without a calibration."""
+        return [] if self.probabilities is None else reliability(self.labels, self.probabilities)
+
+    def to_dict(self, *, per_relation: bool = False) -> dict[str, Any]:
+        """Return what ``clausal evaluate --classify --format json`` prints."""
+        relations = {"relations": self.relations} if per_relation else {}
+        return {**self.measures, **relations, "reliability": [one._asdict() for one in self.reliability]}
+
+    def _calibrated(self, rows: NDArray[np.bool_]) -> Measures:
+        """Return what a calibration says about some of the facts, and how many they are."""
+        labels, measures = self.labels[rows], {}
+        if self.calibration is not None and self.probabilities is not None:
+            taken = self.calibration.taken_for_true(self.scores, self.facts[:, 1])[rows]
+            probabilities = self.probabilities[rows]
+            measures = {
+                "accuracy": float(np.mean(taken == labels)),
+                "f1": 2 * int((taken & labels).sum()) / max(1, int(taken.sum() + labels.sum())),
+                "log_loss": log_loss(labels, probabilities),
+                "brier": brier_score(labels, probabilities),
+                "ece": expected_calibration_error(labels, probabilities),
+            }
+        return {**measures, "count": len(labels), "positives": int(labels.sum())}
+
+
+def classify(
+    predictor: Ranker, facts: Facts, labels: ArrayLike, names: Names, calibration: Calibration | None = None
+) -> Classification:
+    """Score labelled facts; ``names`` are those of the relations."""
+    return Classification(facts, np.asarray(labels), score_facts(predictor, facts), calibration, names)
 
 
 def evaluate_labelled(predictor: Ranker, facts: Facts, labels: ArrayLike) -> dict[str, float]:
     """Score labelled facts and return ``{"auc_pr", "auc_roc", "count", "positives"}``."""
-    check_facts(facts, predictor)
-    ids = torch.from_numpy(facts.astype(np.int64))
-    starts = range(0, len(ids), _FACTS_AT_ONCE)
-    with scoring(predictor):
-        pieces = [
-            predictor.score(*ids[start : start + _FACTS_AT_ONCE].to(predictor.device).unbind(dim=1)) for start in starts
-        ]
-    scores = torch.cat(pieces).double().cpu().numpy() if pieces else np.empty(0)
-    if np.isnan(scores).any():
-        raise not_numbers()
+    scores = score_facts(predictor, facts)
     return {
         "auc_pr": auc_pr(labels, scores),
         "auc_roc": auc_roc(labels, scores),
         "count": len(scores),
         "positives": int(np.sum(np.asarray(labels))),
     }
-
-
-def _cumulative(labels: ArrayLike, scores: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Count the true and the false facts that score at least each distinct score, from high to low."""
-    truth, values = np.asarray(labels), np.asarray(scores, dtype=np.float64)
-    if truth.shape != values.shape or truth.ndim != 1:
-        raise InputError(f"expected one label per score; found {truth.size} labels and {values.size} scores")
-    if not np.isin(truth, (0, 1)).all():
-        raise InputError("labels must be 0 (false) or 1 (true)")
-    if np.isnan(values).any():
-        raise InputError("scores must be numbers; found NaN")
-    positives = int(truth.sum())
-    if positives in (0, len(truth)):
-        kind = "true" if positives else "false"
-        raise InputError(
-            f"all {len(truth)} labelled facts are {kind}; areas under curves need true and false facts"
-            if len(truth)
-            else "there are no labelled facts; areas under curves need true and false facts"
-        )
-    order = np.argsort(-values, kind="stable")
-    last_of_ties = np.append(np.flatnonzero(np.diff(values[order])), len(order) - 1)
-    true = np.cumsum(truth[order].astype(np.float64))
-    return true[last_of_ties], (last_of_ties + 1) - true[last_of_ties]

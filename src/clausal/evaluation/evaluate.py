@@ -10,14 +10,17 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from clausal.errors import InputError, did_you_mean
+from clausal.evaluation.entailed import EntailedFirst
 from clausal.evaluation.known import Ids, Known
 from clausal.evaluation.metrics import Metrics, SideMetrics, metrics
 from clausal.evaluation.protocol import Ranker
-from clausal.evaluation.ranking import DEFAULT_MEMORY, Progress, rank
+from clausal.evaluation.ranking import Progress, rank
 from clausal.evaluation.ranks import Ranks, Ties
 from clausal.graph.graph import Facts, Graph
 
 Filter = Literal["full", "partial"]
+Ranking = Literal["model", "entailed first"]
+"""By the model's scores alone, or with the facts of a closure before all others."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +32,7 @@ class Evaluation:
     relation_ranks: Mapping[str, Ranks]
     filter: Filter
     split: str
+    ranking: Ranking = "model"
 
     @property
     def ties(self) -> Ties:
@@ -74,6 +78,7 @@ class Evaluation:
             "ties": self.ties,
             "filter": self.filter,
             "split": self.split,
+            "ranking": self.ranking,
         }
 
 
@@ -85,7 +90,7 @@ def evaluate(
     ties: Ties = "realistic",
     filter: Filter = "full",
     per_relation: bool = False,
-    memory: int = DEFAULT_MEMORY,
+    memory: int | None = None,
     progress: Progress | None = None,
 ) -> Evaluation:
     """Rank a split of ``graph``, or facts given as an array of ids, and measure it.
@@ -95,9 +100,7 @@ def evaluate(
     likely were; the split itself is always ranked with the full filter. Parts without facts are left out.
     """
     _check(predictor, graph, filter)
-    facts, name = (_split(graph, split), split) if isinstance(split, str) else (split, "facts")
-    if not len(facts):
-        raise InputError(f"there are no facts to evaluate: '{name}' of {graph.name} is empty")
+    facts, name = find_facts(graph, split)
 
     def rank_among(facts: Facts, known: list[Facts]) -> Ranks:
         index = Known(np.concatenate(known), predictor.num_entities, predictor.num_relations)
@@ -113,7 +116,8 @@ def evaluate(
     relation_ranks = {
         graph.relations[relation]: ranks.take(np.flatnonzero(facts[:, 1] == relation)) for relation in relations
     }
-    return Evaluation(ranks, part_ranks, relation_ranks, filter, name)
+    ranking: Ranking = "entailed first" if isinstance(predictor, EntailedFirst) else "model"
+    return Evaluation(ranks, part_ranks, relation_ranks, filter, name, ranking)
 
 
 def _check(predictor: Ranker, graph: Graph, filter: str) -> None:
@@ -127,10 +131,14 @@ def _check(predictor: Ranker, graph: Graph, filter: str) -> None:
         )
 
 
-def _split(graph: Graph, split: str) -> Facts:
-    if split not in graph.splits:
+def find_facts(graph: Graph, split: str | Facts) -> tuple[Facts, str]:
+    """Return the facts of a split, or those given, of which there must be some, and what they are called."""
+    if isinstance(split, str) and split not in graph.splits:
         raise InputError(f"unknown split '{split}'{did_you_mean(split, graph.splits)}; choose train, valid or test")
-    return graph.splits[split]
+    facts, name = (graph.splits[split], split) if isinstance(split, str) else (split, "facts")
+    if not len(facts):
+        raise InputError(f"there are no facts to evaluate: '{name}' of {graph.name} is empty")
+    return facts, name
 
 
 def _places(part: Facts, facts: Facts, name: str) -> Ids:

@@ -8,10 +8,13 @@ from typing import Protocol
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from clausal.errors import InputError, RunError
 from clausal.graph.graph import Facts
+
+_FACTS_AT_ONCE = 16_384
 
 
 class Ranker(Protocol):
@@ -51,6 +54,18 @@ def scoring(predictor: Ranker) -> Iterator[None]:
     finally:
         if module is not None:
             module.train()
+
+
+def score_facts(predictor: Ranker, facts: Facts) -> NDArray[np.float64]:
+    """Score facts given as rows of ids, some at a time; NaN is a failure. Shape [facts]."""
+    check_facts(facts, predictor)
+    ids = torch.from_numpy(facts.astype(np.int64))
+    with scoring(predictor):
+        pieces = [predictor.score(*piece.to(predictor.device).unbind(1)) for piece in ids.split(_FACTS_AT_ONCE)]
+    scores: NDArray[np.float64] = torch.cat(pieces).double().cpu().numpy()
+    if np.isnan(scores).any():
+        raise not_numbers()
+    return scores
 
 
 def check_facts(facts: Facts, predictor: Ranker) -> None:

@@ -20,6 +20,8 @@ Progress = Callable[[int, int], None]
 
 DEFAULT_MEMORY = 32 * 2**20
 """Bytes for the scores of one batch: on a CPU, more is no faster and less is slower."""
+FEWEST_QUERIES = 16
+"""Queries in a batch unless memory is set: a batch reads all entities, which costs most where there are millions."""
 
 
 def rank(
@@ -28,14 +30,14 @@ def rank(
     known: Known,
     *,
     ties: Ties = "realistic",
-    memory: int = DEFAULT_MEMORY,
+    memory: int | None = None,
     progress: Progress | None = None,
 ) -> Ranks:
     """Rank ``facts`` on both sides; other ``known`` facts are left out of the filtered ranks.
 
     Queries are scored in batches whose scores, with the work space to count them, take at most ``memory``
-    bytes, or one at a time where a single query takes more. ``progress`` is told how many ranks are done, of
-    two per fact.
+    bytes, or one at a time where a single query takes more; if it is not set, 32 MiB, or 16 queries where those
+    take more. ``progress`` is told how many ranks are done, of two per fact.
     """
     check_ties(ties)
     check_facts(facts, predictor)
@@ -70,11 +72,13 @@ def rank(
     return Ranks(filtered, raw, ties)
 
 
-def _queries_at_once(predictor: Ranker, facts: Facts, memory: int) -> int:
+def _queries_at_once(predictor: Ranker, facts: Facts, memory: int | None) -> int:
     first = torch.from_numpy(facts[:1].astype(np.int64)).to(predictor.device)
     score_bytes = predictor.score(*first.unbind(dim=1)).element_size()
-    query_bytes = predictor.num_entities * (score_bytes + 4)  # 4: counting works in float32
-    return max(1, memory // max(1, query_bytes))
+    query_bytes = max(1, predictor.num_entities) * (score_bytes + 4)  # 4: counting works in float32
+    if memory is None:
+        return max(FEWEST_QUERIES, DEFAULT_MEMORY // query_bytes)
+    return max(1, memory // query_bytes)
 
 
 class _Task:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from threading import Thread
+
 import numpy as np
 from numpy.typing import NDArray
 
 from clausal.errors import InputError
+
+_WORTH_A_THREAD = 1 << 18
 
 Facts = NDArray[np.int32]
 """Facts, one per row: subject, relation, object ids. Shape [facts, 3]."""
@@ -30,18 +34,38 @@ def fact_keys(facts: Facts, entities: int, relations: int) -> NDArray[np.int64]:
 
 def drop_duplicates(facts: Facts, entities: int, relations: int) -> Facts:
     """Keep the first occurrence of each fact, in the order given."""
+    return distinct_facts(facts, entities, relations)[0]
+
+
+def distinct_facts(facts: Facts, entities: int, relations: int) -> tuple[Facts, NDArray[np.int64]]:
+    """Return the first occurrence of each fact, in the order given, and the sorted keys of all of them."""
     keys = fact_keys(facts, entities, relations)
-    ordered = np.sort(keys)
-    repeated = ordered[1:][ordered[1:] == ordered[:-1]]
-    if not len(repeated):
-        return facts
+    ordered = _sorted(keys)
+    again = ordered[1:] == ordered[:-1]
+    if not again.any():
+        return facts, ordered
     # Repeated facts are few as a rule: only their positions need sorting, which is slower than sorting keys.
-    rows = np.flatnonzero(found_in(keys, repeated))
+    rows = np.flatnonzero(found_in(keys, ordered[1:][again]))
     _, first = np.unique(keys[rows], return_index=True)
     kept = np.ones(len(facts), dtype=np.bool_)
     kept[rows] = False
     kept[rows[first]] = True
-    return facts[kept]
+    return facts[kept], ordered[np.concatenate([[True], ~again])]
+
+
+def _sorted(keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Sort a copy of the keys, the lower half and the upper half side by side."""
+    ordered = keys.copy()
+    middle = len(ordered) // 2
+    if middle >= _WORTH_A_THREAD:
+        ordered.partition(middle)
+        other = Thread(target=ordered[middle:].sort)
+        other.start()
+        ordered[:middle].sort()
+        other.join()
+    else:
+        ordered.sort()
+    return ordered
 
 
 def occur_in(facts: Facts, others: Facts, entities: int, relations: int) -> NDArray[np.bool_]:

@@ -55,6 +55,14 @@ class LinkPredictor(nn.Module):
         self.scorer.reset_parameters(generator)
         self.project_()
 
+    @torch.no_grad()
+    def scale_(self, factor: float) -> None:
+        """Multiply the vectors of entities and relations, and project the entities."""
+        if isinstance(self.encoder, Table):
+            self.encoder.weight.mul_(factor)
+        self.relations.mul_(factor)
+        self.project_()
+
     @property
     def device(self) -> torch.device:
         """Where the parameters are."""

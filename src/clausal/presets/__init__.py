@@ -19,7 +19,12 @@ def preset_names() -> list[str]:
 
 def read_preset(name: str) -> dict[str, Any]:
     """Return the values of a preset by section, to be checked as settings and changed at will."""
+    return tomllib.loads(preset_text(name))
+
+
+def preset_text(name: str) -> str:
+    """Return a preset's file, which begins with comments that say what it is for."""
     names = preset_names()
     if name not in names:
         raise InputError(f"unknown preset '{name}'{did_you_mean(name, names)}; known are {', '.join(names)}")
-    return tomllib.loads((files(__name__) / f"{name}{_ENDING}").read_text(encoding="utf-8"))
+    return (files(__name__) / f"{name}{_ENDING}").read_text(encoding="utf-8")

@@ -16,6 +16,7 @@ from torch import Tensor
 import clausal
 from clausal.config import Settings
 from clausal.errors import InputError
+from clausal.evaluation import Calibration
 from clausal.graph.graph import Graph
 from clausal.logic.parser import parse_clauses
 from clausal.logic.printer import print_clause
@@ -28,10 +29,12 @@ from clausal.run.tensors import read_tensors, write_tensors
 
 FORMAT = 1
 MODEL = "model.safetensors"
+CALIBRATION = "calibration.json"
 LOG = "log.jsonl"
 CHECKPOINT = Path("checkpoint") / "state.safetensors"
 _LOCK = CHECKPOINT.with_name("lock")
-_FILES = ("run.json", "config.toml", "clauses.txt", "metrics.json", VOCABULARY, FACTS, MODEL, LOG, CHECKPOINT, _LOCK)
+_START = ("run.json", "config.toml", "clauses.txt", VOCABULARY, FACTS)
+_FILES = (*_START, LOG, CHECKPOINT, _LOCK, "metrics.json", CALIBRATION, MODEL)
 
 
 class RunDirectory:
@@ -168,9 +171,13 @@ class RunDirectory:
         """Drop the records after an epoch: those passes will be made again."""
         rewind(self.path / LOG, epoch, self.workshop)
 
-    def finish(self, tensors: Mapping[str, Tensor], metrics: Mapping[str, Any]) -> None:
-        """Write metrics and the final model, which marks the run as finished, and drop the checkpoint."""
+    def finish(
+        self, tensors: Mapping[str, Tensor], metrics: Mapping[str, Any], calibration: Calibration | None = None
+    ) -> None:
+        """Write metrics, calibration and the final model, which marks the run as finished; drop the checkpoint."""
         write_json(self.path / "metrics.json", metrics, self.workshop)
+        if calibration is not None:
+            write_json(self.path / CALIBRATION, calibration.to_dict(self.graph.relations), self.workshop)
         write_tensors(self.path / MODEL, tensors, {}, self.workshop)
         shutil.rmtree(self.workshop, ignore_errors=True)
 
@@ -178,3 +185,14 @@ class RunDirectory:
     def metrics(self) -> dict[str, Any]:
         """What the training measured at its end."""
         return read_json(self.path / "metrics.json")
+
+    @property
+    def calibration(self) -> Calibration | None:
+        """How scores are read as probabilities; None where there were too few valid facts, or in an old run."""
+        path = self.path / CALIBRATION
+        if not path.exists():
+            return None
+        try:
+            return Calibration.from_dict(read_json(path), self.graph.relations)
+        except ValueError as error:
+            raise InputError(f"{path}: damaged: {error}") from None

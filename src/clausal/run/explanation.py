@@ -7,19 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
-from clausal.errors import InputError
 from clausal.graph.graph import Graph
 from clausal.graph.query import Fact
-from clausal.logic.closure import close
+from clausal.logic.closure import Closure
 from clausal.logic.proofs import Proof, Prover, near_to_json, print_near, print_proof, proof_to_json
 from clausal.logic.syntax import Clause
 from clausal.model.predictor import LinkPredictor
+from clausal.run.entailment import Verdict
 from clausal.run.missing import ScoredSupport, score_supports
 from clausal.run.prediction import Answer
-
-Verdict = Literal["given", "entailed", "not entailed"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,12 +64,15 @@ class Explanation:
 
 
 def explain(
-    predictor: LinkPredictor, graph: Graph, clauses: Sequence[Clause], answers: Sequence[Answer], most: int = 3
+    predictor: LinkPredictor,
+    graph: Graph,
+    clauses: Sequence[Clause],
+    closure: Closure,
+    answers: Sequence[Answer],
+    most: int = 3,
 ) -> list[Explanation]:
-    """Explain answers by clauses; ``most`` bounds the near supports of each that is not entailed."""
-    if not clauses:
-        raise InputError("the run was trained without clauses; name some to explain its answers by: --clauses FILE")
-    prover = Prover(graph, clauses, close(graph, clauses))
+    """Explain answers by clauses and the closure under them; ``most`` bounds the near supports of each."""
+    prover = Prover(graph, clauses, closure)
 
     def explanation(answer: Answer) -> Explanation:
         fact = _fact(answer)

@@ -9,14 +9,21 @@ import torch
 from torch import Tensor
 
 from clausal.errors import InputError
-from clausal.graph.facts import occur_in
+from clausal.evaluation import Calibration
+from clausal.evaluation.protocol import score_facts
+from clausal.graph.facts import Facts, occur_in
 from clausal.graph.graph import Graph
 from clausal.graph.query import Query, parse_query, query_ids
 from clausal.model.predictor import LinkPredictor
+from clausal.run.entailment import Verdict, verdicts
 
 
 class Answer(NamedTuple):
-    """One answer to a question, in names; ``split`` says where the graph has the fact, if it has it."""
+    """One answer to a question, in names; ``split`` says where the graph has the fact, if it has it.
+
+    ``probability`` is that of the fact among as many random corruptions, None where the run has no calibration;
+    ``verdict`` says whether train has or entails the fact, where entailed answers were asked to come first.
+    """
 
     rank: int
     subject: str
@@ -25,10 +32,24 @@ class Answer(NamedTuple):
     score: float
     known: bool
     split: str | None
+    probability: float | None = None
+    verdict: Verdict | None = None
 
 
-def predict(predictor: LinkPredictor, graph: Graph, query: str, k: int = 10, *, new: bool = False) -> list[Answer]:
-    """Return the k best answers to a query; ``new`` leaves out the facts that the graph has."""
+def predict(
+    predictor: LinkPredictor,
+    graph: Graph,
+    query: str,
+    k: int = 10,
+    *,
+    new: bool = False,
+    closure: Facts | None = None,
+    calibration: Calibration | None = None,
+) -> list[Answer]:
+    """Return the k best answers to a query; ``new`` leaves out the facts that the graph has.
+
+    Facts of ``closure`` come before all others.
+    """
     if k < 1:
         raise InputError(f"k must be at least 1; got {k}")
     question = parse_query(query, graph)
@@ -37,7 +58,13 @@ def predict(predictor: LinkPredictor, graph: Graph, query: str, k: int = 10, *, 
     splits = _known_splits(facts, graph)
     if new:
         facts, scores, splits = facts[splits < 0], scores[splits < 0], splits[splits < 0]
-    order = np.lexsort((np.arange(len(scores)), -scores))[:k]
+    found = None if closure is None else verdicts(facts, graph, closure)
+    after = np.zeros(len(scores), np.bool_) if found is None else np.array([one == "not entailed" for one in found])
+    order = np.lexsort((np.arange(len(scores)), -scores, after))[:k]
+    chances = np.full(len(order), np.nan)
+    if calibration is not None:
+        # Scored as facts, which is what was calibrated: a model may score them otherwise as answers to a question.
+        chances = calibration.probabilities(score_facts(predictor, facts[order]), facts[order, 1])
     names = list(graph.splits)
     return [
         Answer(
@@ -48,6 +75,8 @@ def predict(predictor: LinkPredictor, graph: Graph, query: str, k: int = 10, *, 
             score=float(scores[index]),
             known=bool(splits[index] >= 0),
             split=names[splits[index]] if splits[index] >= 0 else None,
+            probability=None if calibration is None else float(chances[place - 1]),
+            verdict=None if found is None else found[index],
         )
         for place, index in enumerate(order, 1)
     ]

@@ -4,23 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
 import torch
+from numpy.typing import ArrayLike
 from torch import nn
 
 from clausal.config import Settings
 from clausal.consistency.regions import RegionName
 from clausal.errors import InputError
-from clausal.evaluation import Evaluation, evaluate
+from clausal.evaluation import (
+    Calibration,
+    Classification,
+    EntailedFirst,
+    Evaluation,
+    calibrate,
+    classify,
+    evaluate,
+    label_facts,
+)
+from clausal.evaluation.evaluate import find_facts
 from clausal.graph.graph import Facts, Graph
+from clausal.logic.closure import Closure
 from clausal.logic.syntax import Clause
 from clausal.model.build import build_predictor, build_scorer
 from clausal.model.predictor import LinkPredictor
 from clausal.model.scorers.base import Scorer
 from clausal.run.certification import Certification, certify_clauses
 from clausal.run.directory import MODEL, RunDirectory
+from clausal.run.entailment import Entailed, check_entailed, close_train
 from clausal.run.explanation import Explanation, explain
 from clausal.run.prediction import Answer, predict
 from clausal.run.tensors import read_tensors, require_shape
@@ -37,13 +51,33 @@ class Run:
     settings: Settings
     metrics: dict[str, Any] = field(default_factory=dict)
     path: Path | None = None
+    calibration: Calibration | None = None
 
-    def predict(self, query: str, k: int = 10, *, new: bool = False) -> list[Answer]:
+    @cached_property
+    def closure(self) -> Closure:
+        """Train and what follows from it by the run's clauses."""
+        return close_train(self.graph, self.clauses)
+
+    def predict(
+        self,
+        query: str,
+        k: int = 10,
+        *,
+        new: bool = False,
+        entailed: Entailed | None = None,
+        clauses: Sequence[Clause] | None = None,
+    ) -> list[Answer]:
         """Answer ``relation(subject, ?)``, ``relation(?, object)`` or ``?(subject, object)`` with the best k names.
 
-        ``new`` leaves out facts that the graph already has. ``pandas.DataFrame(run.predict(…))`` makes a table.
+        ``new`` leaves out facts that the graph already has. ``entailed="first"`` puts answers that train has or
+        entails by the run's clauses, or others, before the rest. An answer has a probability where the run has a
+        calibration. ``pandas.DataFrame(run.predict(…))`` makes a table.
         """
-        return predict(self.predictor.tabulated(), self.graph, query, k, new=new)
+        check_entailed(entailed)
+        closure = self._closure_under(clauses).facts if entailed else None
+        return predict(
+            self.predictor.tabulated(), self.graph, query, k, new=new, closure=closure, calibration=self.calibration
+        )
 
     def explain(
         self, answers: Sequence[Answer], *, clauses: Sequence[Clause] | None = None, most: int = 3
@@ -53,9 +87,9 @@ class Run:
         Facts of valid and test are not used. An explanation prints as text; ``most`` bounds what nearly supports
         an answer that is not entailed.
         """
-        return explain(
-            self.predictor.tabulated(), self.graph, self.clauses if clauses is None else clauses, answers, most
-        )
+        closure = self._closure_under(clauses)
+        clauses = self.clauses if clauses is None else clauses
+        return explain(self.predictor.tabulated(), self.graph, clauses, closure, answers, most)
 
     def evaluate(
         self,
@@ -64,11 +98,19 @@ class Run:
         ties: Literal["realistic", "optimistic", "pessimistic"] = "realistic",
         filter: Literal["full", "partial"] = "full",
         per_relation: bool = False,
+        entailed: Entailed | None = None,
+        clauses: Sequence[Clause] | None = None,
         **options: Any,
     ) -> Evaluation:
-        """Rank a split, or facts given as ids, and measure the ranking."""
+        """Rank a split, or facts given as ids, and measure the ranking.
+
+        ``entailed="first"`` ranks what train entails by the run's clauses, or others, above all else; the result
+        says so in ``ranking``.
+        """
+        check_entailed(entailed)
+        predictor = self.predictor.tabulated()
         return evaluate(
-            self.predictor.tabulated(),
+            EntailedFirst(predictor, self._closure_under(clauses).facts) if entailed else predictor,
             self.graph,
             split=split,
             ties=ties,
@@ -76,6 +118,21 @@ class Run:
             per_relation=per_relation,
             **options,
         )
+
+    def classify(self, facts: str | Facts = "test", labels: ArrayLike | None = None) -> Classification:
+        """Tell true facts from false ones: labelled facts, or those of a split and a random corruption of each.
+
+        A run without a calibration, as older ones are, is calibrated on its valid facts for this.
+        """
+        predictor, graph, seed = self.predictor.tabulated(), self.graph, self.settings.train.seed
+        facts, _ = find_facts(graph, facts)
+        if labels is None:
+            facts, labels = label_facts(facts, graph, seed=seed)
+        calibration = self.calibration or calibrate(predictor, graph, seed=seed)
+        return classify(predictor, facts, labels, graph.relations, calibration)
+
+    def _closure_under(self, clauses: Sequence[Clause] | None) -> Closure:
+        return self.closure if clauses is None else close_train(self.graph, clauses)
 
     def certify(
         self,
@@ -123,6 +180,7 @@ def load(
         settings,
         directory.metrics,
         directory.path,
+        directory.calibration,
     )
 
 

@@ -16,7 +16,7 @@ from torch import nn
 
 import clausal
 from clausal.config import Settings
-from clausal.evaluation import evaluate
+from clausal.evaluation import calibrate, evaluate
 from clausal.graph.graph import Graph
 from clausal.logic.syntax import Clause
 from clausal.model.scorers.base import Scorer
@@ -50,7 +50,8 @@ def train(
         started = time.perf_counter()
         predictor = training.run(on_pass, on_epoch).eval()
         metrics = _metrics(training, graph, time.perf_counter() - started)
-        return Run(predictor, graph, clauses, settings, metrics)
+        calibration = calibrate(predictor.tabulated(), graph, seed=settings.train.seed)
+        return Run(predictor, graph, clauses, settings, metrics, calibration=calibration)
     custom = [name for name, module in (("scorer", scorer), ("encoder", encoder)) if module is not None]
     directory = RunDirectory.create(out, graph, clauses, settings, custom)
     with directory.locked():
@@ -110,8 +111,9 @@ def _run_in(
     predictor = training.run(on_pass, log, checkpoint).eval()
     seconds = sum(record["seconds"] for record in directory.read_log())
     metrics = _metrics(training, graph, seconds)
-    directory.finish(predictor.state_dict(), metrics)
-    return Run(predictor, graph, clauses, training.settings, metrics, directory.path)
+    calibration = calibrate(predictor.tabulated(), graph, seed=training.settings.train.seed)
+    directory.finish(predictor.state_dict(), metrics, calibration)
+    return Run(predictor, graph, clauses, training.settings, metrics, directory.path, calibration)
 
 
 def keep(

@@ -29,6 +29,7 @@ from clausal.training.steps import choose_step
 
 _LOG = logging.getLogger("clausal")
 _ADVERSARY, _FACTS = 1, 2  # streams of random numbers
+_NUMBERS_CHECKED = 1 << 24
 _VIOLATED = 1e-6  # smaller violations are rounding errors
 
 
@@ -161,7 +162,9 @@ class AdversarialSetTraining:
 
     def _check_finite(self, report: PassReport) -> None:
         """Stop on NaN and infinity, before anything is saved."""
-        parameters_fine = all(bool(p.isfinite().all()) for p in self.predictor.parameters())
+        # In parts, as looking at all of a large table at once takes more memory than the table.
+        parts = (part for p in self.predictor.parameters() for part in p.detach().flatten().split(_NUMBERS_CHECKED))
+        parameters_fine = all(bool(part.isfinite().all()) for part in parts)
         if parameters_fine and abs(report.fact_loss) + abs(report.inconsistency) < float("inf"):
             return
         raise RunError(

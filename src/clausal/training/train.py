@@ -87,6 +87,8 @@ def make_predictor(
     sizes = len(graph.entities), len(graph.relations)
     predictor = build_predictor(model, *sizes, pairs=pairs, vectors=vectors, scorer=scorer, encoder=encoder)
     predictor.reset_parameters(generator_at(settings.train.seed, _INITIALISATION))
+    if model.initial_scale != 1:
+        predictor.scale_(model.initial_scale)
     if vectors is not None and type(predictor.encoder) is Table:
         predictor.encoder.weight.data.copy_(vectors)
         predictor.project_()

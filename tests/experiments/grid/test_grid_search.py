@@ -6,9 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from clausal.config import Settings
 from clausal.errors import InputError, RunError
 from clausal.experiments.demo import world
-from clausal.experiments.grid import Journal, axes_of, best, points, search, searching
+from clausal.experiments.grid import Journal, axes_of, best, chosen_preset, points, search, searching
 from clausal.experiments.tables.methods import settings_of
 from clausal.experiments.tables.rows import TABLES, Row, rows_of
 from clausal.training import prepare
@@ -121,3 +122,11 @@ def test_a_damaged_journal_is_refused_with_its_line(tmp_path):
     (tmp_path / "journal.jsonl").write_text('{"row": "a"}\nnonsense\n{"row": "b"}\n')
     with pytest.raises(InputError, match=r"journal.jsonl:2: not JSON"):
         Journal(tmp_path / "journal.jsonl").read()
+
+
+def test_the_chosen_preset_is_the_rows_preset_at_the_point_with_its_comments(tmp_path):
+    row = Row("fb122", "asr-complex")
+    file = tmp_path / "chosen.toml"
+    file.write_text(chosen_preset(row, {"model.dim": 50, "clauses.weight": 100}))
+    assert file.read_text().startswith("# FB122: ASR-ComplEx\n")
+    assert Settings.load(file) == settings_of(row, 0, ["model.dim=50", "clauses.weight=100"])

@@ -15,6 +15,7 @@ from clausal.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
     from clausal.experiments.grid import Axes
+    from clausal.experiments.tables.rows import Row
 
 
 def grid(
@@ -35,6 +36,9 @@ def grid(
     journal: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="JSON lines to go on from; reproduced/grid-TABLE.jsonl by default."),
+    ] = None,
+    presets: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write the presets of the rows with the best settings in here.")
     ] = None,
     format: FormatOption = Format.table,
 ) -> None:
@@ -71,7 +75,22 @@ def grid(
         {"row": entry["row"], "valid MRR": entry["valid_mrr"], "settings": _text(entry["point"])} for entry in found
     ]
     say(f"{len(entries):,} trainings in {file.path}")
+    if presets is not None:
+        _write_presets(presets, [row for row in chosen if not row.is_kale], entries)
     print_results(format, lines, {"table": table, "best": found}, title="best on valid", columns=("row",))
+
+
+def _write_presets(folder: Path, rows: list[Row], entries: list[dict[str, Any]]) -> None:
+    from clausal.experiments.grid import best, chosen_preset
+    from clausal.run.files import explained_os_errors, write_text
+
+    with explained_os_errors(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    for row in rows:
+        entry = best(entries, row.name)
+        if entry is not None:
+            write_text(folder / f"{row.preset}.toml", chosen_preset(row, entry["point"]))
+            say(f"wrote {folder / f'{row.preset}.toml'}")
 
 
 def _axes(given: list[str]) -> Axes:

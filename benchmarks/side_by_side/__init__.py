@@ -1,0 +1,1 @@
+"""Training and ranking beside PyKEEN: ours, theirs, and what is asked of the ratio."""

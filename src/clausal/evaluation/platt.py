@@ -1,0 +1,61 @@
+"""From scores to probabilities (Platt 1999), and the threshold that tells true facts from false ones best."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Values = NDArray[np.float64]
+
+_MOST_STEPS = 100
+
+
+def sigmoid(values: Values) -> Values:
+    """Return 1 / (1 + e⁻ˣ), which never overflows in this form."""
+    return 0.5 * (1 + np.tanh(0.5 * values))
+
+
+def fit_platt(labels: NDArray[np.bool_], scores: Values) -> tuple[float, float]:
+    """Return a and b of p = σ(a·score + b) that minimise the cross-entropy with Platt's targets, by Newton's method.
+
+    The targets are (N₊ + 1) / (N₊ + 2) for the N₊ true facts and 1 / (N₋ + 2) for the N₋ false ones, in place of 1 and
+    0, so that a score that separates the two perfectly does not make every probability 0 or 1.
+    """
+    true, false = int(labels.sum()), int((~labels).sum())
+    targets = np.where(labels, (true + 1) / (true + 2), 1 / (false + 2))
+    centre, spread = scores.mean(), scores.std() or 1.0
+    features = np.stack([(scores - centre) / spread, np.ones(len(scores))], axis=1)
+
+    def loss(weights: Values) -> float:
+        values = features @ weights
+        return float(np.sum(np.logaddexp(0, values) - targets * values))
+
+    weights = np.array([0.0, np.log((true + 1) / (false + 1))])
+    for _ in range(_MOST_STEPS):
+        probabilities = sigmoid(features @ weights)
+        gradient = features.T @ (probabilities - targets)
+        curvature = (features * (probabilities * (1 - probabilities))[:, None]).T @ features
+        step = np.linalg.solve(curvature + 1e-12 * len(scores) * np.eye(2), gradient)
+        share = 1.0
+        while share > 1e-6 and loss(weights - share * step) > loss(weights):
+            share /= 2
+        weights = weights - share * step
+        if np.abs(step).max() < 1e-9:
+            break
+    slope = weights[0] / spread
+    return float(slope), float(weights[1] - slope * centre)
+
+
+def best_threshold(labels: NDArray[np.bool_], scores: Values) -> float:
+    """Return the score from which facts are best taken for true: the most labels are right; of several, the middle."""
+    order = np.argsort(scores, kind="stable")
+    values, truth = scores[order], labels[order]
+    false_below = np.concatenate([[0], np.cumsum(~truth)])
+    true_below = np.concatenate([[0], np.cumsum(truth)])
+    right = false_below + truth.sum() - true_below  # where the facts from this place on are taken for true
+    between = np.concatenate([[True], np.diff(values) > 0, [True]])
+    best = np.flatnonzero(between & (right == right[between].max()))
+    place = int(best[len(best) // 2])
+    if place == 0:
+        return float(values[0])
+    return float(np.nextafter(values[-1], np.inf) if place == len(values) else values[place - 1 : place + 1].mean())
