@@ -15,10 +15,12 @@ from functools import cache
 import numpy as np
 from numba import njit
 
-from clausal.kernels.cpu.losses import coefficients
 from clausal.kernels.cpu.options import KERNEL, PART
 from clausal.kernels.cpu.prefetch import prefetch
+from clausal.kernels.model import LOSSES
 from clausal.kernels.terms import Terms
+
+_PAIRWISE, _LOGISTIC = LOSSES["pairwise"], LOSSES["logistic"]
 
 
 @cache
@@ -54,7 +56,7 @@ def fact_kernel(terms: Terms) -> Callable[..., float]:
             _add_by_object(constants, parts, relation, subject, b)
             for k in range(count):
                 c_x[k], c_y[k] = _dot(a, entities[subjects[k, j]]), _dot(b, entities[objects[k, j]])
-            c, value = coefficients(loss, margin, weights[p], _dot(b, object), c_x, c_y)
+            c, value = _coefficients(loss, margin, weights[p], _dot(b, object), c_x, c_y)
             total += value
             if c == 0 and not c_x.any() and not c_y.any():
                 continue
@@ -80,6 +82,36 @@ def fact_kernel(terms: Terms) -> Callable[..., float]:
 
 
 @njit(**PART)  # type: ignore[untyped-decorator]
+def _coefficients(loss, margin, subject_weight, score, c_x, c_y):  # type: ignore[no-untyped-def]
+    """Return dJ_F/dφ of the fact, and J_F; ``c_x`` and ``c_y`` come as scores of corruptions and leave as slopes."""
+    c, total = np.float32(0), np.float32(0)
+    if loss != _PAIRWISE:
+        slope, total = _term(loss, margin, -score)
+        c = -slope
+    for scores, weight in ((c_x, subject_weight), (c_y, np.float32(2) - subject_weight)):
+        for k in range(len(scores)):
+            slope, value = _term(loss, margin, scores[k] - score if loss == _PAIRWISE else scores[k])
+            total += weight * value
+            scores[k] = weight * slope
+            if loss == _PAIRWISE:
+                c -= scores[k]
+    return c, total
+
+
+@njit(**PART)  # type: ignore[untyped-decorator]
+def _term(loss, margin, score):  # type: ignore[no-untyped-def]
+    """Return slope and value of [γ + φ]₊, or of log(1 + exp φ)."""
+    if loss != _LOGISTIC:
+        gap = margin + score
+        if gap <= 0:  # which NaN is not: it goes on as NaN
+            return np.float32(0), np.float32(0)
+        return np.float32(1), gap
+    decay = np.exp(-abs(score))
+    value = max(score, np.float32(0)) + np.log1p(decay)
+    return (np.float32(1) if score > 0 else decay) / (np.float32(1) + decay), value
+
+
+@njit(**PART)  # type: ignore[untyped-decorator]
 def _dot(one, other):  # type: ignore[no-untyped-def]
     total = np.float32(0)
     for i in range(len(one)):
@@ -97,8 +129,8 @@ def _add(c, vector, into):  # type: ignore[no-untyped-def]
 def _add_by_subject(terms, parts, relation, object, into):  # type: ignore[no-untyped-def]
     """∂φ/∂x[σ] = Σ_t w_t r[ρ_t] y[ω_t] over the terms with σ_t = σ."""
     width = len(object) // parts
-    for i in range(width):
-        for part in range(parts):
+    for part in range(parts):
+        for i in range(width):
             total = np.float32(0)
             for weight, rho, sigma, omega in terms:
                 if sigma == part:
@@ -110,8 +142,8 @@ def _add_by_subject(terms, parts, relation, object, into):  # type: ignore[no-un
 def _add_by_object(terms, parts, relation, subject, into):  # type: ignore[no-untyped-def]
     """∂φ/∂y[ω] = Σ_t w_t r[ρ_t] x[σ_t] over the terms with ω_t = ω."""
     width = len(subject) // parts
-    for i in range(width):
-        for part in range(parts):
+    for part in range(parts):
+        for i in range(width):
             total = np.float32(0)
             for weight, rho, sigma, omega in terms:
                 if omega == part:
@@ -123,8 +155,8 @@ def _add_by_object(terms, parts, relation, subject, into):  # type: ignore[no-un
 def _add_by_relation(terms, parts, subject, y_sum, x_sum, object, into):  # type: ignore[no-untyped-def]
     """∂φ/∂r[ρ] = Σ_t w_t x[σ_t] y[ω_t] over the terms with ρ_t = ρ, of (s, Y) and of (X, o)."""
     width = len(subject) // parts
-    for i in range(width):
-        for part in range(len(into) // width):
+    for part in range(len(into) // width):
+        for i in range(width):
             total = np.float32(0)
             for weight, rho, sigma, omega in terms:
                 if rho == part:

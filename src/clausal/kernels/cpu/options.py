@@ -10,6 +10,6 @@ OPTIONS: dict[str, Any] = {
     "fastmath": {"reassoc", "contract", "nsz", "arcp"},  # sums in any order, but NaN stays NaN
 }
 KERNEL = OPTIONS | {"cache": True}
-"""What Python calls."""
-PART = OPTIONS | {"forceinline": True}
-"""What kernels call: put into them, where constants are known and loops over terms disappear."""
+"""What Python calls, compiled once for all processes."""
+PART = OPTIONS | {"inline": "always"}
+"""What kernels of the same file call: put into them, where constants are known and loops over terms disappear."""
