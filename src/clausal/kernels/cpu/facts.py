@@ -28,7 +28,7 @@ def fact_kernel(terms: Terms) -> Callable[..., float]:
     """Make the kernel of a scorer: its terms are constants in it, so that the loops over them are unrolled."""
     constants, parts = tuple((float(w), rho, sigma, omega) for w, rho, sigma, omega in terms.terms), terms.parts
 
-    @njit(**KERNEL)  # type: ignore[untyped-decorator]
+    @njit(**KERNEL)
     def add_fact_gradients(  # type: ignore[no-untyped-def]
         entities, relations, facts, subjects, objects, slots, loss, margin, weights, entity_gradient,
         relation_gradient, first, last,
@@ -81,7 +81,7 @@ def fact_kernel(terms: Terms) -> Callable[..., float]:
     return kernel
 
 
-@njit(**PART)  # type: ignore[untyped-decorator]
+@njit(**PART)
 def _coefficients(loss, margin, subject_weight, score, c_x, c_y):  # type: ignore[no-untyped-def]
     """Return dJ_F/dφ of the fact, and J_F; ``c_x`` and ``c_y`` come as scores of corruptions and leave as slopes."""
     c, total = np.float32(0), np.float32(0)
@@ -98,7 +98,7 @@ def _coefficients(loss, margin, subject_weight, score, c_x, c_y):  # type: ignor
     return c, total
 
 
-@njit(**PART)  # type: ignore[untyped-decorator]
+@njit(**PART)
 def _term(loss, margin, score):  # type: ignore[no-untyped-def]
     """Return slope and value of [γ + φ]₊, or of log(1 + exp φ)."""
     if loss != _LOGISTIC:
@@ -111,7 +111,7 @@ def _term(loss, margin, score):  # type: ignore[no-untyped-def]
     return (np.float32(1) if score > 0 else decay) / (np.float32(1) + decay), value
 
 
-@njit(**PART)  # type: ignore[untyped-decorator]
+@njit(**PART)
 def _dot(one, other):  # type: ignore[no-untyped-def]
     total = np.float32(0)
     for i in range(len(one)):
@@ -119,13 +119,13 @@ def _dot(one, other):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(**PART)  # type: ignore[untyped-decorator]
+@njit(**PART)
 def _add(c, vector, into):  # type: ignore[no-untyped-def]
     for i in range(len(into)):
         into[i] += c * vector[i]
 
 
-@njit(**PART)  # type: ignore[untyped-decorator]
+@njit(**PART)
 def _add_by_subject(terms, parts, relation, object, into):  # type: ignore[no-untyped-def]
     """∂φ/∂x[σ] = Σ_t w_t r[ρ_t] y[ω_t] over the terms with σ_t = σ."""
     width = len(object) // parts
@@ -138,7 +138,7 @@ def _add_by_subject(terms, parts, relation, object, into):  # type: ignore[no-un
             into[part * width + i] += total
 
 
-@njit(**PART)  # type: ignore[untyped-decorator]
+@njit(**PART)
 def _add_by_object(terms, parts, relation, subject, into):  # type: ignore[no-untyped-def]
     """∂φ/∂y[ω] = Σ_t w_t r[ρ_t] x[σ_t] over the terms with ω_t = ω."""
     width = len(subject) // parts
@@ -151,7 +151,7 @@ def _add_by_object(terms, parts, relation, subject, into):  # type: ignore[no-un
             into[part * width + i] += total
 
 
-@njit(**PART)  # type: ignore[untyped-decorator]
+@njit(**PART)
 def _add_by_relation(terms, parts, subject, y_sum, x_sum, object, into):  # type: ignore[no-untyped-def]
     """∂φ/∂r[ρ] = Σ_t w_t x[σ_t] y[ω_t] over the terms with ρ_t = ρ, of (s, Y) and of (X, o)."""
     width = len(subject) // parts

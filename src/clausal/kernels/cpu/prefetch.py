@@ -13,8 +13,7 @@ _LINE = 64  # bytes that a processor fetches at once
 _READ, _LOCALITY, _DATA = 0, 2, 1
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def prefetch(typing_context: Any, matrix: Any, row: Any) -> Any:
+def _prefetch(typing_context: Any, matrix: Any, row: Any) -> Any:
     """Fetch a row of a matrix into the cache, and go on without waiting for it."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -32,3 +31,7 @@ def prefetch(typing_context: Any, matrix: Any, row: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(matrix, types.intp), generate
+
+
+prefetch: Any = intrinsic(_prefetch)
+"""``prefetch(matrix, row)``, inside a kernel."""

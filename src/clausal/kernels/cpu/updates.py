@@ -11,7 +11,7 @@ from clausal.kernels.model import PROJECTIONS
 _CLIP, _SPHERE = PROJECTIONS["clip"], PROJECTIONS["sphere"]
 
 
-@njit(**KERNEL)  # type: ignore[untyped-decorator]
+@njit(**KERNEL)
 def adagrad(parameters, sums, gradients, rows, rate, kind, low, high, first, last):  # type: ignore[no-untyped-def]
     """θ ← proj(θ − η g / √Σg²), g being the sum over threads of gradients [threads, slots, dim], left at zero."""
     for slot in range(first, last):
@@ -41,7 +41,7 @@ def adagrad(parameters, sums, gradients, rows, rate, kind, low, high, first, las
                     row[i] /= norm
 
 
-@njit(**KERNEL)  # type: ignore[untyped-decorator]
+@njit(**KERNEL)
 def assign_slots(facts, subjects, objects, named, slots, rows):  # type: ignore[no-untyped-def]
     """Give each entity of a batch a slot, in the order of their rows, and return how many there are.
 
@@ -65,7 +65,7 @@ def assign_slots(facts, subjects, objects, named, slots, rows):  # type: ignore[
     return count
 
 
-@njit(**PART)  # type: ignore[untyped-decorator]
+@njit(**PART)
 def _mark(ids, slots, rows, count):  # type: ignore[no-untyped-def]
     """Add to ``rows`` the entities without a slot, and return how many there are now."""
     for row in ids:

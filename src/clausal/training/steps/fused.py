@@ -55,8 +55,8 @@ class FusedStep(Step):
         fact_loss = self.kernels.add_fact_gradients(facts, *negatives)  # g ← ∇J_F
         inconsistency = self._add_beside_facts()
         (group,) = self.optimizer.param_groups
-        sums = (self.optimizer.state[table]["sum"] for table in (self.entities, self.relations))
-        self.kernels.adagrad_(*sums, group["lr"])  # (θ, γ) ← (θ, γ) − η g, hⱼ ← proj(hⱼ)
+        entity_sums, relation_sums = (self.optimizer.state[table]["sum"] for table in (self.entities, self.relations))
+        self.kernels.adagrad_(entity_sums, relation_sums, group["lr"])  # (θ, γ) ← (θ, γ) − η g, hⱼ ← proj(hⱼ)
         return Passed(fact_loss, inconsistency)
 
     def _add_beside_facts(self) -> Tensor:
