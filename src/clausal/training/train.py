@@ -22,6 +22,7 @@ from clausal.consistency import (
     without_closed_form,
 )
 from clausal.consistency.forms import LINEAR
+from clausal.consistency.recorded import RecordedAscent
 from clausal.consistency.semantics import Threshold
 from clausal.errors import InputError
 from clausal.evaluation import evaluate
@@ -101,7 +102,8 @@ def make_adversary(
 ) -> tuple[Adversary, list[ClauseGroup]]:
     """Make the adversary that the settings name, and the clauses it will treat, by shape."""
     semantics = make_semantics(settings)
-    gradient = GradientAscent(settings.sets, settings.steps, settings.learning_rate, settings.pooling, semantics)
+    ascent = RecordedAscent if predictor.device.type == "cuda" else GradientAscent
+    gradient = ascent(settings.sets, settings.steps, settings.learning_rate, settings.pooling, semantics)
     groups = group_clauses(clauses, graph.entities, graph.relations)
     if settings.adversary == "none":
         return gradient, []
