@@ -152,8 +152,13 @@ class GradientAscent(RealEntities):
         groups: Sequence[ClauseGroup],
         generator: torch.Generator | None = None,
     ) -> AdversarialSet:
+        return self.ascend(predictor, groups, self.start(predictor, groups, generator))  # randomly initialise S₀
+
+    def ascend(
+        self, predictor: LinkPredictor, groups: Sequence[ClauseGroup], adversarial_set: AdversarialSet
+    ) -> AdversarialSet:
+        """Climb from a given set, in place."""
         # A vector that no free slot needs (a clause of constants alone) has nothing to ascend.
-        adversarial_set = self.start(predictor, groups, generator)  # randomly initialise S₀
         searched = [vectors.requires_grad_() for vectors in adversarial_set if vectors.numel()]
         if not searched:
             return adversarial_set

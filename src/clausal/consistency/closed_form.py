@@ -17,6 +17,7 @@ from torch import Tensor
 from clausal.consistency.adversaries import AdversarialSet, Adversary
 from clausal.consistency.bounds import largest_violation, solve_violation
 from clausal.consistency.clauses import ArgumentSlots, ClauseGroup
+from clausal.consistency.corner_features import corner_features, has_corner_features, largest_by_corners
 from clausal.consistency.forms import LINEAR, LinearForms, violation_forms
 from clausal.consistency.regions import RegionName, limits_of, region_of, region_within, resolved
 from clausal.consistency.semantics import Godel, Semantics
@@ -91,6 +92,53 @@ class ClosedForm(Adversary):
         remaining = iter(kept)
         return torch.cat([self._group_inconsistency(predictor, group, vectors, remaining) for group in groups])
 
+    def while_constant(
+        self, predictor: LinkPredictor, groups: Sequence[ClauseGroup], adversarial_set: AdversarialSet
+    ) -> AdversarialSet:
+        searched = len(self._others(predictor, groups)) if self.fallback else 0
+        vectors, kept = iter(adversarial_set[:searched]), iter(adversarial_set[searched:])
+        constants: AdversarialSet = []
+        for group in groups:
+            treatment = self._treatment(predictor, group)
+            if treatment is None:
+                constants += self.fallback.while_constant(predictor, [group], [next(vectors)]) if self.fallback else []
+                continue
+            if not self._in_domain(predictor):
+                constants.append(next(kept))
+            for forms, count in zip(treatment.alternatives, treatment.kept, strict=True):
+                of_forms = tuple(islice(kept, count))
+                constants += (
+                    corner_features(predictor, group, forms, *of_forms)
+                    if self._at_corners(predictor, group)
+                    else of_forms
+                )
+        return constants
+
+    def constant_inconsistency(
+        self, predictor: LinkPredictor, groups: Sequence[ClauseGroup], constants: AdversarialSet
+    ) -> Tensor:
+        remaining = iter(constants)
+        return torch.cat([self._constant_violation(predictor, group, remaining) for group in groups])
+
+    def _constant_violation(self, predictor: LinkPredictor, group: ClauseGroup, constants: Iterator[Tensor]) -> Tensor:
+        treatment = self._treatment(predictor, group)
+        if treatment is not None and not self._at_corners(predictor, group):
+            return self._largest_violation(predictor, group, treatment, constants)
+        if treatment is not None:
+            values = [predictor.relations.new_zeros(len(group.clauses))]
+            for _ in treatment.alternatives:
+                values.append(largest_by_corners(predictor, group, next(constants), next(constants)))
+            return torch.stack(values).amax(0)
+        if self.fallback is None:
+            return predictor.relations.new_zeros(len(group.clauses))
+        return self.fallback.constant_inconsistency(predictor, [group], [next(constants)])
+
+    def _at_corners(self, predictor: LinkPredictor, group: ClauseGroup) -> bool:
+        return self._in_domain(predictor) and has_corner_features(predictor, group)
+
+    def _in_domain(self, predictor: LinkPredictor) -> bool:
+        return resolved(self.region, predictor) == "domain"
+
     def treats(self, predictor: LinkPredictor, group: ClauseGroup) -> bool:
         """Tell whether a group's clauses have a finite bound under this scorer, domain, semantics and region."""
         return self._treatment(predictor, group) is not None
@@ -121,7 +169,7 @@ class ClosedForm(Adversary):
     def _kept(self, predictor: LinkPredictor, groups: Sequence[ClauseGroup]) -> list[Tensor]:
         """Return, for each treated group in turn, the limits of its region, and the λ and μ of each alternative."""
         kept: list[Tensor] = []
-        in_domain = resolved(self.region, predictor) == "domain"
+        in_domain = self._in_domain(predictor)
         for group in groups:
             treatment = self._treatment(predictor, group)
             if treatment is None or (in_domain and not any(treatment.kept)):
@@ -137,7 +185,7 @@ class ClosedForm(Adversary):
     def _largest_violation(
         self, predictor: LinkPredictor, group: ClauseGroup, treatment: _Treatment, kept: Iterator[Tensor]
     ) -> Tensor:
-        in_domain = resolved(self.region, predictor) == "domain"
+        in_domain = self._in_domain(predictor)
         region = region_of(predictor, group) if in_domain else region_within(predictor, group, next(kept))
         values = [predictor.relations.new_zeros(len(group.clauses))]
         for forms, count in zip(treatment.alternatives, treatment.kept, strict=True):

@@ -1,6 +1,7 @@
-"""Fast kernels for trilinear scorers, one file for each kind of machine; each says which equation it computes."""
+"""Fast kernels for trilinear scorers, a folder for each kind of machine; each says which equation it computes."""
 
-from clausal.kernels.kernels import Kernels, Projection, find_kernels
+from clausal.kernels.kernels import Kernels, find_kernels
+from clausal.kernels.model import LOSSES, FusedModel, Projection
 from clausal.kernels.terms import Term, Terms
 
-__all__ = ["Kernels", "Projection", "Term", "Terms", "find_kernels"]
+__all__ = ["LOSSES", "FusedModel", "Kernels", "Projection", "Term", "Terms", "find_kernels"]

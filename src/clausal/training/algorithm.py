@@ -10,6 +10,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from math import isfinite
 from typing import Any
 
 import torch
@@ -25,11 +26,10 @@ from clausal.model.predictor import LinkPredictor
 from clausal.training.objective import Objective
 from clausal.training.optimizers import make_optimizer, optimizer_tensors, restore_optimizer
 from clausal.training.randomness import generator_at, seed_at
-from clausal.training.steps import choose_step
+from clausal.training.steps import Passed, choose_step
 
 _LOG = logging.getLogger("clausal")
 _ADVERSARY, _FACTS = 1, 2  # streams of random numbers
-_NUMBERS_CHECKED = 1 << 24
 _VIOLATED = 1e-6  # smaller violations are rounding errors
 
 
@@ -149,24 +149,29 @@ class AdversarialSetTraining:
         order = torch.randperm(len(self.objective.facts), generator=generator, device=device)
         with torch.random.fork_rng([device] if device.type == "cuda" else []):
             torch.manual_seed(seed_at(seed, _FACTS, at.epoch, at.passes))  # for modules of users, such as dropout
-            fact_loss, inconsistency = self.step.train_pass(order, generator)
-        report = PassReport(
-            epoch=at.epoch + 1,
-            passes=at.passes + 1,
-            fact_loss=fact_loss.item() / max(1, len(self.objective.facts)),
-            inconsistency=self.objective.weighted(inconsistency).item(),
-            violated=int((by_clause(self.objective.groups, inconsistency) > _VIOLATED).sum()),
-        )
-        self._check_finite(report)
-        return report
+            passed = self.step.train_pass(order, generator)
+        return self._report(passed)
 
-    def _check_finite(self, report: PassReport) -> None:
-        """Stop on NaN and infinity, before anything is saved."""
-        # In parts, as looking at all of a large table at once takes more memory than the table.
-        parts = (part for p in self.predictor.parameters() for part in p.detach().flatten().split(_NUMBERS_CHECKED))
-        parameters_fine = all(bool(part.isfinite().all()) for part in parts)
-        if parameters_fine and abs(report.fact_loss) + abs(report.inconsistency) < float("inf"):
-            return
+    @torch.no_grad()
+    def _report(self, passed: Passed) -> PassReport:
+        """Bring home what a pass showed, in one copy, as each waits for a GPU; stop on NaN and infinity."""
+        numbers = [
+            passed.fact_loss,
+            self.objective.weighted(passed.inconsistency),
+            (by_clause(self.objective.groups, passed.inconsistency) > _VIOLATED).sum(),
+            # A sum of parameters is finite where all of them are, and takes no memory.
+            *(parameter.sum() for parameter in self.predictor.parameters()),
+        ]
+        fact_loss, inconsistency, violated, *sums = torch.stack([number.double() for number in numbers]).tolist()
+        report = PassReport(
+            epoch=self.position.epoch + 1,
+            passes=self.position.passes + 1,
+            fact_loss=fact_loss / max(1, len(self.objective.facts)),
+            inconsistency=inconsistency,
+            violated=int(violated),
+        )
+        if all(map(isfinite, (fact_loss, inconsistency, *sums))):
+            return report
         raise RunError(
             f"training diverged in epoch {report.epoch}, pass {report.passes}: fact loss {report.fact_loss:.4g}, "
             f"inconsistency {report.inconsistency:.4g}. Try a smaller train.learning_rate "

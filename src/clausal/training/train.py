@@ -23,6 +23,7 @@ from clausal.consistency import (
     without_closed_form,
 )
 from clausal.consistency.forms import LINEAR
+from clausal.consistency.recorded import RecordedAscent
 from clausal.consistency.semantics import Threshold
 from clausal.errors import InputError
 from clausal.evaluation import evaluate
@@ -106,7 +107,8 @@ def make_adversary(
     semantics = make_semantics(settings)
     facts = torch.from_numpy(graph.train).to(predictor.device)
     ascent = settings.sets, settings.steps, settings.learning_rate, settings.pooling
-    gradient = GradientAscent(*ascent, semantics, settings.region, facts)
+    kind = RecordedAscent if predictor.device.type == "cuda" else GradientAscent
+    gradient = kind(*ascent, semantics, settings.region, facts)
     groups = readings_of(group_clauses(clauses, graph.entities, graph.relations), predictor)
     if settings.adversary == "none":
         return gradient, []

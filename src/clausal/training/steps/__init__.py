@@ -2,6 +2,6 @@
 
 from clausal.training.steps.choice import choose_step
 from clausal.training.steps.eager import EagerStep
-from clausal.training.steps.step import Step
+from clausal.training.steps.step import Passed, Step
 
-__all__ = ["EagerStep", "Step", "choose_step"]
+__all__ = ["EagerStep", "Passed", "Step", "choose_step"]

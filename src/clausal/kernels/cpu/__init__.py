@@ -1,0 +1,5 @@
+"""Kernels for the CPU, compiled by Numba: no compiler is needed on the machine."""
+
+from clausal.kernels.cpu.kernels import CPUKernels
+
+__all__ = ["CPUKernels"]

@@ -1,0 +1,15 @@
+"""How Numba compiles the kernels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+OPTIONS: dict[str, Any] = {
+    "nogil": True,
+    "error_model": "numpy",
+    "fastmath": {"reassoc", "contract", "nsz", "arcp"},  # sums in any order, but NaN stays NaN
+}
+KERNEL = OPTIONS | {"cache": True}
+"""What Python calls, compiled once for all processes."""
+PART = OPTIONS | {"inline": "always"}
+"""What kernels of the same file call: put into them, where constants are known and loops over terms disappear."""
