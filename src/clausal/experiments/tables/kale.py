@@ -8,7 +8,7 @@ from dataclasses import replace
 from clausal.config import read_value
 from clausal.errors import InputError
 from clausal.experiments.kale import KaleReport, KaleSettings, train_kale
-from clausal.experiments.kale.paper import ROWS
+from clausal.experiments.kale.chosen import CHOSEN
 from clausal.experiments.tables.rows import Row
 from clausal.experiments.tables.trained import OnEpoch, OnPass, Trained
 from clausal.graph.graph import Facts, Graph
@@ -22,7 +22,7 @@ EPOCH = 50
 
 def kale_settings(row: Row, seed: int, changes: Sequence[str]) -> KaleSettings:
     """Return the settings chosen for a row, with those changes that begin with ``kale.``."""
-    settings = next(found.settings for found in ROWS if (found.data, found.name) == (row.table, row.title))
+    settings = CHOSEN[row.table, row.model]
     values = {}
     for change in changes:
         key, _, text = change.partition("=")
