@@ -26,7 +26,9 @@ class TransE(Scorer):
         difference = subject + relation - object
         if self.norm == "l2-squared":
             return -difference.square().sum(-1)
-        return -torch.linalg.vector_norm(difference, ord=1 if self.norm == "l1" else 2, dim=-1)
+        if self.norm == "l1":
+            return -difference.abs().sum(-1)  # on a CPU vector_norm takes more than twice as long
+        return -torch.linalg.vector_norm(difference, dim=-1)
 
     def score_objects(self, relation: Tensor, subject: Tensor, candidates: Tensor) -> Tensor:
         return self._minus_distance(subject + relation, candidates)
