@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from clausal.logic import Clause
 
 _OUT = Path("reproduced")
+_METRICS = {"mrr": "MRR", "hits@3": "Hits@3", "hits@5": "Hits@5", "hits@10": "Hits@10"}
 _PARTS = {"test-I": "Test-I", "test-II": "Test-II", "test": "Test-ALL"}
 
 
@@ -80,9 +81,25 @@ def _reproduce(table: str, names: str | None, seeds: int, quick: bool, out: Path
         done += 1
         records.append(record)
         files.append(str(path))
-    rows = _rows(plan.rows, records)
     say(f"records in {folder}: {len(files)} of {len(files)}")
-    print_results(format, rows, {"table": table, "rows": rows, "records": files}, title=f"{table}, filtered ranking")
+    rows = _rows(plan.rows, records)
+    shown = _rows_for_people(plan.rows, records) if format is Format.table else rows
+    title = f"{table}, filtered ranking: paper → ours ± spread over seeds"
+    print_results(format, shown, {"table": table, "rows": rows, "records": files}, title=title)
+
+
+def _rows_for_people(rows: tuple[Row, ...], records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return a line for each row and part, with a cell for each metric."""
+    from clausal.experiments.tables.comparison import compare
+
+    cells = compare(rows, records)
+    lines = []
+    for row in rows:
+        for part, title in _PARTS.items():
+            found = {name: str(cells.get((row.name, part, metric), "")) for metric, name in _METRICS.items()}
+            if any(found.values()):
+                lines.append({"row": row.title, "part": title} | found)
+    return lines
 
 
 def _rows(rows: tuple[Row, ...], records: list[dict[str, Any]]) -> list[dict[str, Any]]:

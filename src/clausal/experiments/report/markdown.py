@@ -1,4 +1,4 @@
-"""Tables in Markdown, and numbers in their cells."""
+"""Tables in Markdown."""
 
 from __future__ import annotations
 
@@ -10,11 +10,6 @@ MISSING = "–"
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     """Return the lines of a table, and an empty one after it."""
     return [_line(head), _line(["---"] * len(head)), *map(_line, rows), ""]
-
-
-def number(value: float | None, decimals: int) -> str:
-    """Return a number, or a dash where there is none."""
-    return MISSING if value is None else f"{value:.{decimals}f}"
 
 
 def _line(cells: Sequence[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from clausal.experiments.report.markdown import MISSING, number, table
+from clausal.experiments.report.markdown import MISSING, table
 from clausal.experiments.report.records import chosen_settings, made_on, read_records
 from clausal.experiments.tables.comparison import Comparison, Key, compare
 from clausal.experiments.tables.paper import METRICS, PARTS
@@ -49,13 +49,7 @@ def _shown(rows: Sequence[Row], key: Key) -> bool:
 
 
 def _cell(cells: Mapping[Key, Comparison], row: Row, part: str, metric: str) -> str:
-    cell = cells.get((row.name, part, metric))
-    if cell is None:
-        return MISSING
-    decimals = 3 if metric == "mrr" else 1
-    spread = "" if cell.spread is None else f" ± {cell.spread:.{decimals}f}"
-    mark = "" if not cell.differs else " ▲" if (cell.difference or 0) > 0 else " ▼"
-    return f"{number(cell.paper, decimals)} → {number(cell.mean, decimals)}{spread}{mark}"
+    return str(cells.get((row.name, part, metric), MISSING))
 
 
 def _differing(cells: Mapping[Key, Comparison], rows: Sequence[Row]) -> list[str]:

@@ -48,6 +48,14 @@ class Comparison:
         """Whether the difference is more than 0.01 MRR or one point of Hits."""
         return self.difference is not None and abs(self.difference) > TOLERANCE[self.metric] + 1e-9
 
+    def __str__(self) -> str:
+        """Return paper → ours ± spread, with ▲ or ▼ where ours differs."""
+        decimals = 3 if self.metric == "mrr" else 1
+        paper, ours = ("–" if value is None else f"{value:.{decimals}f}" for value in (self.paper, self.mean))
+        spread = "" if self.spread is None else f" ± {self.spread:.{decimals}f}"
+        mark = "" if not self.differs else " ▲" if (self.difference or 0) > 0 else " ▼"
+        return f"{paper} → {ours}{spread}{mark}"
+
 
 def compare(
     rows: Sequence[Row], records: Iterable[Record], *, filter: Filter = "full", ties: Ties = "realistic"
