@@ -18,9 +18,9 @@ def split_by_query(answers, counts):
     return [sorted(piece.tolist()) for piece in np.split(answers, np.cumsum(counts)[:-1])] if len(counts) else []
 
 
-@given(fact_lists, fact_lists)
-def test_find_returns_the_answers_of_each_query_once(facts, asked):
-    known = Known(facts, N, R)
+@given(fact_lists, fact_lists, st.booleans())
+def test_find_returns_the_answers_of_each_query_once(facts, asked, only_asked):
+    known = Known(facts, N, R, asked if only_asked else None)
     pairs = set(map(tuple, facts.tolist()))
     objects = split_by_query(*known.objects.find(object_queries(asked, R)))
     subjects = split_by_query(*known.subjects.find(subject_queries(asked, N)))
@@ -28,12 +28,19 @@ def test_find_returns_the_answers_of_each_query_once(facts, asked):
     assert subjects == [[s for s in range(N) if (s, r, o) in pairs] for _, r, o in asked.tolist()]
 
 
-@given(fact_lists, fact_lists)
-def test_contain_is_membership(facts, asked):
-    known = Known(facts, N, R)
+@given(fact_lists, fact_lists, st.booleans())
+def test_contain_is_membership(facts, asked, only_asked):
+    known = Known(facts, N, R, asked if only_asked else None)
     expected = [fact in set(map(tuple, facts.tolist())) for fact in map(tuple, asked.tolist())]
     assert known.objects.contain(object_queries(asked, R), asked[:, 2]).tolist() == expected
     assert known.subjects.contain(subject_queries(asked, N), asked[:, 0]).tolist() == expected
+
+
+@given(fact_lists, fact_lists)
+def test_answers_to_what_is_not_asked_are_left_out(facts, asked):
+    known = Known(facts, N, R, asked)
+    assert set(known.objects.queries.tolist()) <= set(object_queries(asked, R).tolist())
+    assert set(known.subjects.queries.tolist()) <= set(subject_queries(asked, N).tolist())
 
 
 def test_keys_do_not_overflow_with_ninety_million_entities():

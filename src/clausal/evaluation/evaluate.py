@@ -103,7 +103,7 @@ def evaluate(
     facts, name = find_facts(graph, split)
 
     def rank_among(facts: Facts, known: list[Facts]) -> Ranks:
-        index = Known(np.concatenate(known), predictor.num_entities, predictor.num_relations)
+        index = Known(np.concatenate(known), predictor.num_entities, predictor.num_relations, asked=facts)
         return rank(predictor, facts, index, ties=ties, memory=memory, progress=progress)
 
     ranks = rank_among(facts, [graph.known, facts])

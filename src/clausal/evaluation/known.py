@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,8 +68,30 @@ class Answers:
 
 
 class Known:
-    """The known facts, indexed both ways: objects of (s, r, ?) and subjects of (?, r, o)."""
+    """The known facts, indexed both ways: objects of (s, r, ?) and subjects of (?, r, o).
 
-    def __init__(self, facts: Facts, num_entities: int, num_relations: int) -> None:
-        self.objects = Answers.build(object_queries(facts, num_relations), facts[:, 2], num_entities)
-        self.subjects = Answers.build(subject_queries(facts, num_entities), facts[:, 0], num_entities)
+    Given the facts whose queries will be ``asked``, it has the answers to those alone: sorting all facts of a large
+    graph takes longer than ranking a few of them.
+    """
+
+    def __init__(self, facts: Facts, num_entities: int, num_relations: int, asked: Facts | None = None) -> None:
+        def build(queries_of: Callable[[Facts, int], Ids], size: int, answer: int) -> Answers:
+            queries, answers = queries_of(facts, size), facts[:, answer]
+            if asked is not None:
+                kept = _are_among(queries, queries_of(asked, size))
+                queries, answers = queries[kept], answers[kept]
+            return Answers.build(queries, answers, num_entities)
+
+        self.objects = build(object_queries, num_relations, 2)
+        self.subjects = build(subject_queries, num_entities, 0)
+
+
+def _are_among(queries: Ids, asked: Ids) -> NDArray[np.bool_]:
+    """Say which queries are among those asked."""
+    wanted = np.unique(asked)
+    if not len(wanted):
+        return np.zeros(len(queries), dtype=np.bool_)
+    places = np.searchsorted(wanted, queries)
+    places[places == len(wanted)] = 0
+    found: NDArray[np.bool_] = wanted[places] == queries
+    return found
