@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from clausal.graph.facts import found_in
 from clausal.graph.graph import Facts
 
 Ids = NDArray[np.int64]
@@ -78,20 +79,9 @@ class Known:
         def build(queries_of: Callable[[Facts, int], Ids], size: int, answer: int) -> Answers:
             queries, answers = queries_of(facts, size), facts[:, answer]
             if asked is not None:
-                kept = _are_among(queries, queries_of(asked, size))
+                kept = found_in(queries, np.unique(queries_of(asked, size)))
                 queries, answers = queries[kept], answers[kept]
             return Answers.build(queries, answers, num_entities)
 
         self.objects = build(object_queries, num_relations, 2)
         self.subjects = build(subject_queries, num_entities, 0)
-
-
-def _are_among(queries: Ids, asked: Ids) -> NDArray[np.bool_]:
-    """Say which queries are among those asked."""
-    wanted = np.unique(asked)
-    if not len(wanted):
-        return np.zeros(len(queries), dtype=np.bool_)
-    places = np.searchsorted(wanted, queries)
-    places[places == len(wanted)] = 0
-    found: NDArray[np.bool_] = wanted[places] == queries
-    return found
