@@ -83,10 +83,9 @@ def test_other_models_read_clauses_as_they_are():
     assert readings_of(groups, build_predictor(settings, len(ENTITIES), len(RELATIONS))) == groups
 
 
-@pytest.mark.parametrize("text", READINGS)
+# The exact check over entities is for clauses of two variables and for chains.
+@pytest.mark.parametrize("text", [text for text in READINGS if "r(Y,Z)" not in text])
 def test_the_check_over_entities_reports_the_worse_reading(text):
-    if "r(Y,Z)" in text:
-        pytest.skip("three variables, and no chain")
     predictor = reciprocal_predictor(seed=3)
     (check,) = check_entities(predictor, groups_of(text), tolerance=1e-6)
     by_reading = [
