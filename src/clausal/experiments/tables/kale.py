@@ -9,7 +9,7 @@ from clausal.config import read_value
 from clausal.errors import InputError
 from clausal.experiments.kale import KaleReport, KaleSettings, train_kale
 from clausal.experiments.kale.chosen import CHOSEN
-from clausal.experiments.tables.rows import Row
+from clausal.experiments.tables.row import TableRow
 from clausal.experiments.tables.trained import OnEpoch, OnPass, Trained
 from clausal.graph.graph import Facts, Graph
 from clausal.logic import Clause
@@ -20,7 +20,7 @@ EPOCH = 50
 """Passes between validations, which the progress counts as an epoch."""
 
 
-def kale_settings(row: Row, seed: int, changes: Sequence[str]) -> KaleSettings:
+def kale_settings(row: TableRow, seed: int, changes: Sequence[str]) -> KaleSettings:
     """Return the settings chosen for a row, with those changes that begin with ``kale.``."""
     settings = CHOSEN[row.table, row.model]
     values = {}
@@ -35,7 +35,7 @@ def kale_settings(row: Row, seed: int, changes: Sequence[str]) -> KaleSettings:
 
 
 def train_kale_row(
-    row: Row,
+    row: TableRow,
     graph: Graph,
     clauses: Sequence[Clause],
     settings: KaleSettings,

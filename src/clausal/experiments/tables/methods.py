@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from clausal.config import Settings
 from clausal.experiments.kale import KaleSettings
 from clausal.experiments.tables.kale import EPOCH, SECTION, kale_settings, train_kale_row
-from clausal.experiments.tables.rows import Row
+from clausal.experiments.tables.row import TableRow
 from clausal.experiments.tables.trained import OnEpoch, OnPass, Tell, Trained
 from clausal.graph.graph import Facts, Graph
 from clausal.logic import Clause
 from clausal.training import prepare
+from clausal.training.train import make_validation
 
 LOG = logging.getLogger("clausal")
 
 
-def settings_of(row: Row, seed: int = 0, changes: Sequence[str] = ()) -> Settings | KaleSettings:
+def settings_of(row: TableRow, seed: int = 0, changes: Sequence[str] = ()) -> Settings | KaleSettings:
     """Return the settings of a row, with ``section.key=value`` changes and the seed.
 
     KALE's rows take the changes in the section ``kale``, and all others the rest.
@@ -27,7 +28,7 @@ def settings_of(row: Row, seed: int = 0, changes: Sequence[str] = ()) -> Setting
     if row.is_kale:
         return kale_settings(row, seed, changes)
     others = [change for change in changes if not change.startswith(f"{SECTION}.")]
-    return Settings.load(None, [*others, f"train.seed={seed}"], preset=row.preset)
+    return Settings.load(None, [*row.changes, *others, f"train.seed={seed}"], preset=row.preset)
 
 
 def describe(settings: Settings | KaleSettings) -> dict[str, Any]:
@@ -45,7 +46,7 @@ def length_of(settings: Settings | KaleSettings) -> tuple[int, int]:
 
 
 def train_row(
-    row: Row,
+    row: TableRow,
     graph: Graph,
     clauses: Sequence[Clause],
     settings: Settings | KaleSettings,
@@ -55,10 +56,15 @@ def train_row(
     on_epoch: OnEpoch | None = None,
     tell: Tell = LOG.info,
 ) -> Trained:
-    """Train a row on its graph, with those of the data set's clauses that it uses."""
+    """Train a row on its graph, with those of the data set's clauses that it uses.
+
+    Where the row is trained on the closure of train, ``closure`` is that. The filter of valid does not know it.
+    """
     if isinstance(settings, KaleSettings):
         return train_kale_row(row, graph, clauses, settings, closure=closure, on_pass=on_pass, on_epoch=on_epoch)
-    training = prepare(graph, row.clauses(clauses), settings, tell=tell)
+    learned = graph if closure is None or not row.on_closure else replace(graph, train=closure)
+    training = prepare(learned, row.clauses(clauses), settings, tell=tell)
+    training.validate = make_validation(graph, settings)
     predictor = training.run(on_pass, on_epoch).eval()
     at = training.position
     return Trained(predictor, at.best if at.best_epoch else None, at.best_epoch or at.epoch, training.step.name)

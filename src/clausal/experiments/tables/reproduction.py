@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic
 
 from clausal.errors import InputError
 from clausal.experiments.tables.methods import LOG, describe, settings_of
+from clausal.experiments.tables.row import R, TableRow
 from clausal.experiments.tables.rows import Row, rows_of
 from clausal.experiments.tables.run import Record, run_row
 from clausal.experiments.tables.trained import OnEpoch, OnPass, Tell
@@ -19,15 +20,15 @@ from clausal.run.files import explained_os_errors, read_json, write_json
 
 Data = Callable[[], tuple[Graph, list[Clause]]]
 """Loads the data set and its clauses; called only if something is left to train."""
-Watch = Callable[[Row, int], AbstractContextManager[tuple[OnPass, OnEpoch]]]
+Watch = Callable[[R, int], AbstractContextManager[tuple[OnPass, OnEpoch]]]
 """Given a row and a seed, returns what shows the progress of its training."""
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Generic[R]):
     """Which rows of a table to train, how often, and what to change in their presets."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[R, ...]
     seeds: tuple[int, ...]
     changes: tuple[str, ...] = ()
 
@@ -50,7 +51,7 @@ _QUICK = {
 }
 
 
-def plan_of(table: str, names: Sequence[str] = (), seeds: int = 3, quick: bool = False) -> Plan:
+def plan_of(table: str, names: Sequence[str] = (), seeds: int = 3, quick: bool = False) -> Plan[Row]:
     """Return the plan for a table, or for the rows of these names; ``quick`` is one seed of a few small rows."""
     if quick:
         return Plan(tuple(rows_of(table, names or _QUICK[table])), (0,), _SMALL)
@@ -58,7 +59,7 @@ def plan_of(table: str, names: Sequence[str] = (), seeds: int = 3, quick: bool =
 
 
 def reproduce(
-    plan: Plan, data: Data, folder: Path, watch: Watch | None = None, tell: Tell = LOG.info
+    plan: Plan[R], data: Data, folder: Path, watch: Watch[R] | None = None, tell: Tell = LOG.info
 ) -> Iterator[tuple[Path, Record]]:
     """Yield a record and its file for each row and seed of a plan; what the folder has is not trained again."""
     with explained_os_errors(folder):
@@ -76,12 +77,12 @@ def reproduce(
             yield path, record
 
 
-def record_path(folder: Path, row: Row, seed: int) -> Path:
+def record_path(folder: Path, row: TableRow, seed: int) -> Path:
     """Return the file of a row's training by a seed."""
     return folder / f"{row.name}-seed{seed}.json"
 
 
-def read_record(path: Path, row: Row, seed: int, changes: Sequence[str]) -> Record:
+def read_record(path: Path, row: TableRow, seed: int, changes: Sequence[str]) -> Record:
     """Read a record, and refuse one of other settings: a mean over both would mean nothing."""
     record = read_json(path)
     now = describe(settings_of(row, seed, changes))
@@ -97,11 +98,11 @@ def read_record(path: Path, row: Row, seed: int, changes: Sequence[str]) -> Reco
 
 
 def _run(
-    row: Row,
+    row: R,
     seed: int,
     data: tuple[Graph, list[Clause]],
     changes: Sequence[str],
-    watch: Watch | None,
+    watch: Watch[R] | None,
     tell: Tell,
 ) -> Record:
     if watch is None:

@@ -4,29 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
-from clausal.errors import InputError, did_you_mean
-from clausal.experiments.tables.limited import limit
+from clausal.evaluation.evaluate import Filter
 from clausal.experiments.tables.paper import SHARES, Figures, paper_figures
-from clausal.graph.graph import Graph
-from clausal.logic import Clause, one_atom_rule, shape_of
-
-Uses = Literal["none", "one-atom", "all"]
+from clausal.experiments.tables.row import TableRow, Uses, choose_rows
 
 
 @dataclass(frozen=True)
-class Row:
-    """One row of a table, or one place of the table of limited data, where ``share`` of the facts is kept."""
-
-    table: str
-    model: str
-    share: float | None = None
-
-    @property
-    def name(self) -> str:
-        """How results files and ``--rows`` name it."""
-        return self.model if self.share is None else f"{self.model}-{100 * self.share:.0f}"
+class Row(TableRow):
+    """One row of the paper's tables."""
 
     @property
     def title(self) -> str:
@@ -45,6 +31,16 @@ class Row:
         return self.model in _KALE
 
     @property
+    def on_closure(self) -> bool:
+        """Whether the closure of train is what it is trained on: KALE-Pre is."""
+        return self.model == "kale-pre"
+
+    @property
+    def filters(self) -> tuple[Filter, ...]:
+        """The full filter, and the one that the paper probably used."""
+        return "full", "partial"
+
+    @property
     def uses(self) -> Uses:
         """Which clauses: the paper's closed forms are for one-atom bodies, and its cASR rows use only those."""
         if self.model.startswith("casr-"):
@@ -55,16 +51,6 @@ class Row:
     def paper(self) -> Figures:
         """The paper's numbers; nothing where the paper has no such row."""
         return paper_figures(self.table, self.model, self.share)
-
-    def graph(self, graph: Graph, clauses: Sequence[Clause], seed: int) -> Graph:
-        """Return the data set as this row sees it: whole, or limited to its share by this seed."""
-        return graph if self.share is None else limit(graph, clauses, self.share, seed)
-
-    def clauses(self, clauses: Sequence[Clause]) -> list[Clause]:
-        """Return those of the data set's clauses that this row uses."""
-        if self.uses == "none":
-            return []
-        return [clause for clause in clauses if self.uses == "all" or one_atom_rule(shape_of(clause)[0])]
 
 
 _KALE = ("transe", "kale-pre", "kale-joint")
@@ -93,10 +79,4 @@ DATA_SETS = {"fb122": "fb122", "wn18": "wn18", "wn18-limited": "wn18"}
 
 def rows_of(table: str, names: Sequence[str] = ()) -> list[Row]:
     """Return the rows of a table, or those of the given names, in the order of the table."""
-    known = {row.name: row for row in TABLES[table]}
-    for name in names:
-        if name not in known:
-            raise InputError(
-                f"unknown row '{name}' of {table}{did_you_mean(name, known)}; the rows are {', '.join(known)}"
-            )
-    return [row for name, row in known.items() if not names or name in names]
+    return choose_rows(TABLES[table], names, table)

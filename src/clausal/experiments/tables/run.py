@@ -9,13 +9,14 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from clausal.evaluation import Evaluation, Ranker, evaluate
+from clausal.evaluation import EntailedFirst, Evaluation, Ranker, evaluate
 from clausal.evaluation.evaluate import Filter
 from clausal.evaluation.ranks import Ties
 from clausal.experiments.provenance import provenance
+from clausal.experiments.tables.entailment import ClosureOf, ceiling_of, closure_under, with_deducible_parts
 from clausal.experiments.tables.methods import LOG, describe, settings_of, train_row
 from clausal.experiments.tables.paper import METRICS
-from clausal.experiments.tables.rows import Row
+from clausal.experiments.tables.row import TableRow
 from clausal.experiments.tables.trained import OnEpoch, OnPass, Tell
 from clausal.graph.graph import Facts, Graph
 from clausal.logic import Clause
@@ -26,13 +27,13 @@ Record = dict[str, Any]
 
 
 def run_row(
-    row: Row,
+    row: TableRow,
     graph: Graph,
     clauses: Sequence[Clause],
     seed: int = 0,
     *,
     changes: Sequence[str] = (),
-    closure: Facts | None = None,
+    closure: ClosureOf | None = None,
     on_pass: OnPass | None = None,
     on_epoch: OnEpoch | None = None,
     tell: Tell = LOG.info,
@@ -40,13 +41,14 @@ def run_row(
     """Train a row on its data set, given whole and with all of its clauses, and measure it on test.
 
     Where the row is one of limited data, the seed draws the facts too, so that every row sees the same ones.
-    ``closure`` is that of train, for KALE-Pre where there is no DuckDB to compute it.
+    ``closure`` computes that of a graph's train facts where a row needs it and there is no DuckDB.
     """
     settings = settings_of(row, seed, changes)
     graph = row.graph(graph, clauses, seed)
+    closed = (closure or closure_under(clauses))(graph) if row.on_closure or row.entails else None
     started = time.perf_counter()
     watching: dict[str, Any] = {"on_pass": on_pass, "on_epoch": on_epoch, "tell": tell}
-    trained = train_row(row, graph, clauses, settings, closure=closure, **watching)
+    trained = train_row(row, graph, clauses, settings, closure=closed, **watching)
     seconds = time.perf_counter() - started
     return {
         "table": row.table,
@@ -54,20 +56,34 @@ def run_row(
         "seed": seed,
         "settings": describe(settings),
         "clauses": len(row.clauses(clauses)),
-        "train_facts": len(graph.train),
+        "train_facts": len(graph.train if closed is None or not row.on_closure else closed),
         "valid_mrr": None if trained.valid_mrr is None else round(trained.valid_mrr, 5),
         "best_epoch": trained.best_epoch,
         "seconds": round(seconds, 2),
         "step": trained.step,
-        "metrics": measure(trained.predictor, graph),
+        **_measures(row, trained.predictor, graph, closed),
         **provenance(),
     }
 
 
-def measure(predictor: Ranker, graph: Graph) -> dict[str, dict[str, Any]]:
-    """Return the table's metrics, as shares, by filter (``full``, ``partial``), ties, and part of test."""
-    filters: tuple[Filter, ...] = ("full", "partial") if graph.parts else ("full",)
-    evaluations = {filter: evaluate(predictor, graph, filter=filter) for filter in filters}
+def _measures(row: TableRow, predictor: Ranker, graph: Graph, closure: Facts | None) -> Record:
+    """Measure the model and, under names of their own, the same with the closure first and deduction alone."""
+    if closure is None or not row.entails:
+        return {"metrics": measure(predictor, graph, row.filters)}
+    limited = row.share is not None
+    parted = with_deducible_parts(graph, closure) if limited else graph
+    return {
+        "metrics": measure(predictor, parted, row.filters),
+        "entailed": measure(EntailedFirst(predictor, closure), parted, row.filters),
+        **({"ceiling": ceiling_of(graph, closure)} if limited else {}),
+    }
+
+
+def measure(predictor: Ranker, graph: Graph, filters: Sequence[Filter]) -> dict[str, dict[str, Any]]:
+    """Return the table's metrics, as shares, by filter, ties, and part of test; without parts the filter is full."""
+    evaluations = {
+        filter: evaluate(predictor, graph, filter=filter) for filter in (filters if graph.parts else ("full",))
+    }
     return {filter: {ties: _parts(found.with_ties(ties)) for ties in _TIES} for filter, found in evaluations.items()}
 
 
