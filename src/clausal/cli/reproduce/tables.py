@@ -12,6 +12,8 @@ from clausal.cli.progress import training_progress
 from clausal.cli.reproduce.options import OutOption, QuickOption, RowsOption, SeedsOption, names_in
 
 if TYPE_CHECKING:
+    from clausal.experiments.tables.reproduction import Data, Plan
+    from clausal.experiments.tables.row import R
     from clausal.experiments.tables.rows import Row
     from clausal.graph import Graph
     from clausal.logic import Clause
@@ -62,26 +64,32 @@ def data_of(table: str) -> tuple[Graph, list[Clause]]:
     return read_graph(name, columns="sro"), read_clauses(name)
 
 
-def _reproduce(table: str, names: str | None, seeds: int, quick: bool, out: Path, format: Format) -> None:
+def run_plan(plan: Plan[R], data: Data, folder: Path) -> tuple[list[dict[str, Any]], list[str]]:
+    """Train what a folder lacks of a plan, with progress, and return all of its records and their files."""
     from clausal.experiments.tables.methods import length_of, settings_of
-    from clausal.experiments.tables.reproduction import plan_of, reproduce
+    from clausal.experiments.tables.reproduction import reproduce
 
-    plan = plan_of(table, names_in(names), seeds, quick)
     total = len(plan.rows) * len(plan.seeds)
-    done = 0
+    records: list[dict[str, Any]] = []
+    files: list[str] = []
 
-    def watch(row: Row, seed: int) -> AbstractContextManager[Any]:
-        say(f"{done + 1} of {total}: {row.title}, seed {seed}")
+    def watch(row: R, seed: int) -> AbstractContextManager[Any]:
+        say(f"{len(records) + 1} of {total}: {row.title}, seed {seed}")
         length = length_of(settings_of(row, seed, plan.changes))
         return training_progress(row.name, *length, 0 if row.uses == "none" else 1)
 
-    folder = out / (f"{table}-quick" if quick else table)
-    records, files = [], []
-    for path, record in reproduce(plan, lambda: data_of(table), folder, watch, say):
-        done += 1
+    for path, record in reproduce(plan, data, folder, watch, say):
         records.append(record)
         files.append(str(path))
     say(f"records in {folder}: {len(files)} of {len(files)}")
+    return records, files
+
+
+def _reproduce(table: str, names: str | None, seeds: int, quick: bool, out: Path, format: Format) -> None:
+    from clausal.experiments.tables.reproduction import plan_of
+
+    plan = plan_of(table, names_in(names), seeds, quick)
+    records, files = run_plan(plan, lambda: data_of(table), out / (f"{table}-quick" if quick else table))
     rows = _rows(plan.rows, records)
     shown = _rows_for_people(plan.rows, records) if format is Format.table else rows
     title = f"{table}, filtered ranking: paper → ours ± spread over seeds"

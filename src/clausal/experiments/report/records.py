@@ -15,12 +15,17 @@ _CHOSEN = (
     ("model", "dim", "k"),
     ("model", "domain", ""),
     ("facts", "margin", "γ"),
+    ("facts", "regulariser_weight", "λ"),
+    ("facts", "batch_size", "batch"),
+    ("facts", "relation_weight", "relation weight"),
     ("clauses", "adversary", ""),
     ("clauses", "weight", "α"),
     ("clauses", "sets", "B"),
     ("clauses", "steps", "τ_a"),
 )
 _OF_GRADIENT = ("sets", "steps")
+_OF_CORRUPTION = ("domain", "margin")
+_OF_ALL_ENTITIES = ("regulariser_weight", "batch_size", "relation_weight")
 
 
 def read_records(folder: Path) -> list[Record]:
@@ -36,7 +41,7 @@ def read_records(folder: Path) -> list[Record]:
 
 
 def chosen_settings(record: Record) -> str:
-    """Name the settings that the paper's grid is over, by the paper's symbols."""
+    """Name the settings that rows of the paper, or of training against all entities, differ in, by their symbols."""
     settings: dict[str, Any] = record["settings"]
     if "kale" in settings:
         kale = settings["kale"]
@@ -44,10 +49,13 @@ def chosen_settings(record: Record) -> str:
         return f"k = {kale['dim']}, γ = {kale['margin']:g}{weight}, on {kale['on']}"
     words = []
     adversary = settings["clauses"]["adversary"]
+    against_all = settings["facts"].get("training", "corruption") != "corruption"
     for section, key, symbol in _CHOSEN:
         if section == "clauses" and adversary == "none" and key != "adversary":
             continue
         if key in _OF_GRADIENT and adversary != "gradient":
+            continue
+        if key in (_OF_CORRUPTION if against_all else _OF_ALL_ENTITIES) or not settings[section].get(key):
             continue
         value = settings[section][key]
         text = f"{value:g}" if isinstance(value, int | float) else f"adversary {value}" if key == "adversary" else value

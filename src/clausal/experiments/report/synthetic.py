@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from clausal.experiments.report.markdown import MISSING, table
+from clausal.experiments.report.markdown import MISSING, notes, table
 from clausal.experiments.report.records import made_on
 from clausal.experiments.synthetic.knowledge_bases import CLAUSE_TYPES
 from clausal.experiments.synthetic.paper import ADVERSARIES, DOMAINS
@@ -58,8 +58,7 @@ def synthetic_section(path: Path) -> list[str]:
         "```",
         "",
     ]
-    notes = path.with_name("synthetic-notes.md")
-    return [*lines, notes.read_text(encoding="utf-8").strip(), ""] if notes.exists() else lines
+    return [*lines, *notes(path.with_name("synthetic-notes.md"))]
 
 
 def _cell(cell: dict[str, Any] | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from clausal.experiments.report.markdown import MISSING, table
+from clausal.experiments.report.markdown import MISSING, notes, table
 from clausal.experiments.report.records import chosen_settings, made_on, read_records
 from clausal.experiments.tables.comparison import Comparison, Key, compare
 from clausal.experiments.tables.paper import METRICS, PARTS
@@ -38,8 +38,7 @@ def table_section(name: str, folder: Path) -> list[str]:
     else:
         lines += ["Nothing has been trained for this table yet.", ""]
     lines += ["```console", f"clausal reproduce {name}", "```", ""]
-    notes = folder / "notes.md"
-    return [*lines, notes.read_text(encoding="utf-8").strip(), ""] if notes.exists() else lines
+    return [*lines, *notes(folder / "notes.md")]
 
 
 def _shown(rows: Sequence[Row], key: Key) -> bool:

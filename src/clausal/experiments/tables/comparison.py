@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
-from typing import Any
+from typing import Any, Literal
 
 from clausal.evaluation.evaluate import Filter
 from clausal.evaluation.ranks import Ties
@@ -48,13 +48,19 @@ class Comparison:
         """Whether the difference is more than 0.01 MRR or one point of Hits."""
         return self.difference is not None and abs(self.difference) > TOLERANCE[self.metric] + 1e-9
 
+    @property
+    def measured(self) -> str:
+        """Ours ± spread in words."""
+        spread = "" if self.spread is None else f" ± {self._text(self.spread)}"
+        return f"{self._text(self.mean)}{spread}"
+
     def __str__(self) -> str:
         """Return paper → ours ± spread, with ▲ or ▼ where ours differs."""
-        decimals = 3 if self.metric == "mrr" else 1
-        paper, ours = ("–" if value is None else f"{value:.{decimals}f}" for value in (self.paper, self.mean))
-        spread = "" if self.spread is None else f" ± {self.spread:.{decimals}f}"
         mark = "" if not self.differs else " ▲" if (self.difference or 0) > 0 else " ▼"
-        return f"{paper} → {ours}{spread}{mark}"
+        return f"{self._text(self.paper)} → {self.measured}{mark}"
+
+    def _text(self, value: float | None) -> str:
+        return "–" if value is None else f"{value:.{3 if self.metric == 'mrr' else 1}f}"
 
 
 def compare(
@@ -69,15 +75,24 @@ def compare(
         for part in PARTS:
             for metric in METRICS:
                 paper = row.paper.get(part, {}).get(metric)
-                ours = tuple(_values(by_row[row.name], filter, ties, part, metric))
+                ours = tuple(values(by_row[row.name], part, metric, filter=filter, ties=ties))
                 if paper is not None or ours:
                     cells[row.name, part, metric] = Comparison(metric, paper, ours)
     return cells
 
 
-def _values(records: Iterable[Record], filter: Filter, ties: Ties, part: str, metric: str) -> Iterable[float]:
+def values(
+    records: Iterable[Record],
+    part: str,
+    metric: str,
+    *,
+    filter: Filter = "full",
+    ties: Ties = "realistic",
+    of: Literal["metrics", "entailed"] = "metrics",
+) -> Iterator[float]:
+    """Yield a metric of a part of test from each record that has it: of the model, or with what train entails first."""
     scale = 1 if metric == "mrr" else 100
     for record in records:
-        found: dict[str, Any] = record["metrics"].get(filter, {}).get(ties, {}).get(part, {})
+        found: dict[str, Any] = record.get(of, {}).get(filter, {}).get(ties, {}).get(part, {})
         if metric in found:
             yield scale * found[metric]
