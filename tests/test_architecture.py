@@ -97,6 +97,7 @@ from clausal.evaluation import evaluate
 from clausal.graph import Graph, Names
 from clausal.logic import And, Atom, Clause, Implies, Variable
 import clausal.experiments.grid
+from clausal.experiments.beyond.rows import BeyondRow
 from clausal.experiments.tables.rows import Row
 from clausal.experiments.tables.run import run_row
 from clausal.training import prepare
@@ -111,6 +112,8 @@ small = ["train.epochs=1", "model.dim=4", "kale.passes=1"]
 for model in ("asr-complex", "kale-joint"):
     record = run_row(Row("fb122", model), graph, clauses, changes=small)
     assert 0 < record["metrics"]["full"]["realistic"]["test"]["mrr"] <= 1
+record = run_row(BeyondRow("wn18-limited", "all", 0.5), graph, clauses, changes=small, closure=lambda graph: facts)
+assert 0 < record["entailed"]["full"]["realistic"]["test"]["mrr"] <= 1
 """
     result = run_python(program)
     assert result.returncode == 0, result.stderr

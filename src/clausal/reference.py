@@ -32,8 +32,9 @@ Unknown keys and impossible values are refused. A run directory holds all its se
 """
 
 _ABOUT_PRESETS = """\
-What the rows of the paper's tables are [reproduced](../how-to/reproduce.md) with; each file,
-`src/clausal/presets/NAME.toml`, begins with the command that trains it. `Settings.load(preset=NAME)` from Python."""
+What the rows of the paper's tables, and of [those beyond it](../how-to/the-best-model.md), are
+[reproduced](../how-to/reproduce.md) with; each file, `src/clausal/presets/NAME.toml`, begins with the command that
+trains it. `Settings.load(preset=NAME)` from Python."""
 
 
 def settings_page() -> str:
@@ -58,7 +59,12 @@ def _presets() -> str:
 def _summary(settings: Settings) -> str:
     """Name what presets differ in."""
     model, clauses = settings.model, settings.clauses
-    words = [model.scorer, f"dim {model.dim}", model.domain, f"margin {settings.facts.margin:g}"]
+    facts = settings.facts
+    words = [model.scorer, f"dim {model.dim}"]
+    if facts.training == "corruption":
+        words += [model.domain, f"margin {facts.margin:g}"]
+    else:
+        words += [facts.training, f"{facts.regulariser} {facts.regulariser_weight:g}", f"batches of {facts.batch_size}"]
     words.append("no clauses" if clauses.adversary == "none" else f"{clauses.adversary}, weight {clauses.weight:g}")
     return ", ".join(words)
 

@@ -1,6 +1,10 @@
 """``clausal reproduce``: figures and tables are written where they were asked for, and show what the paper shows."""
 
+import shutil
+from importlib.resources import as_file, files
 from pathlib import Path
+
+import pytest
 
 from clausal.config import Settings
 from command_line import clausal, refused
@@ -52,6 +56,41 @@ def test_limited_data_shows_that_clauses_help(tmp_path, clausal_data):
     without, with_clauses = rows["ComplEx, 20%"], rows["cASR-ComplEx, 20%"]
     assert with_clauses["ours"] > without["ours"] + 0.005
     assert with_clauses["hits@10 ours"] > without["hits@10 ours"] + 0.5
+
+
+@pytest.fixture
+def small_data(tmp_path, monkeypatch):
+    """The graph of countries in the place of FB122 and WN18."""
+    with as_file(files("clausal") / "data" / "world") as world:
+        for name in ("fb122", "wn18"):
+            shutil.copytree(world, tmp_path / "data" / name)
+            (tmp_path / "data" / name / "clauses.txt").rename(tmp_path / "data" / name / "clauses.pl")
+    monkeypatch.setenv("CLAUSAL_DATA", str(tmp_path / "data"))
+
+
+def test_beyond_shows_that_clauses_help_a_modern_base_and_goes_on_from_its_files(tmp_path, small_data):
+    arguments = ("reproduce", "beyond", "fb122", "--quick", "--out", tmp_path, "--format", "json")
+    result = clausal(*arguments)
+    assert result.code == 0, result.stderr
+    mrr = {(row["row"], row["entailed"], row["part"]): row["MRR"] for row in result.json["rows"]}
+    assert mrr["one-atom", False, "Test-II"] > mrr["base", False, "Test-II"] + 0.02
+    assert mrr["one-atom", False, "Test-ALL"] > mrr["base", False, "Test-ALL"] + 0.01
+    assert mrr["base", True, "Test-II"] > 0.99
+    assert {Path(path).parent for path in result.json["records"]} == {tmp_path / "beyond" / "fb122-quick"}
+    again = clausal(*arguments)
+    assert again.json == result.json
+    assert "of 2:" not in again.stderr  # nothing was trained
+
+
+def test_beyond_on_limited_data_measures_what_can_be_deduced(tmp_path, small_data):
+    result = clausal("reproduce", "beyond", "wn18-limited", "--quick", "--out", tmp_path, "--format", "json")
+    assert result.code == 0, result.stderr
+    mrr = {(row["row"], row["part"]): row["MRR"] for row in result.json["rows"] if not row["entailed"]}
+    assert mrr["all-20", "deducible"] > mrr["base-20", "deducible"] + 0.05
+
+
+def test_beyond_has_no_other_tables(tmp_path):
+    refused(clausal("reproduce", "beyond", "wn18r", "--out", tmp_path), "unknown table 'wn18r'; did you mean 'wn18rr'?")
 
 
 def test_a_row_that_there_is_not_is_one_message(tmp_path):

@@ -117,17 +117,6 @@ def test_synthetic_cells_more_than_five_points_below_are_marked(tmp_path):
     assert section.count("| holds |") == 5  # the paper's claims, on the paper's own numbers
 
 
-def test_records_beyond_the_paper_have_a_section(tmp_path):
-    folder = tmp_path / "beyond"
-    folder.mkdir()
-    for seed in (0, 1):
-        record = made_up(TABLES["fb122"][-1], seed, 0.1 * seed) | {"row": "complex-n3"}
-        (folder / f"complex-n3-seed{seed}.json").write_text(json.dumps(record))
-    section = lines_of(results_page(tmp_path), "Beyond the paper")
-    assert "| fb122 | complex-n3 |" in section
-    assert "0.730 ± 0.071" in section
-
-
 def test_a_file_that_is_no_record_is_refused(tmp_path):
     folder = write_records(tmp_path, "fb122", ())
     (folder / "stray.json").write_text("{}")
