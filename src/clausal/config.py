@@ -187,6 +187,11 @@ class TrainSettings(_Section):
     optimizer: Literal["adagrad", "sgd", "adam"] = Field("adagrad", description="the discriminator's optimiser")
     learning_rate: PositiveReal = Field(0.1, description="the discriminator's learning rate η")
     initial_accumulator: NonNegativeReal = Field(0.1, description="AdaGrad's initial accumulator")
+    averaging: Annotated[float, Field(ge=0, lt=1)] = Field(
+        0.0,
+        description="what an average over passes keeps of itself at each: it is the model that is validated and kept, "
+        "while training goes on from the last pass; 0 keeps none, 0.8 averages about five passes",
+    )
     seed: NonNegative = Field(0, description="seed of everything that is drawn at random")
     device: str = Field("auto", description="`cpu`, `cuda`, or `auto` for a GPU where there is one")
     step: Literal["auto", "eager", "compiled", "fused"] = Field(

@@ -5,6 +5,7 @@ import io
 
 import pytest
 
+from clausal.logic import read_clauses
 from command_line import clausal, refused
 from small_graphs import train_options
 
@@ -162,3 +163,31 @@ def test_training_says_what_it_read(graph_folder, tmp_path):
     options[options.index("--clauses") + 1] = rules
     said = clausal(*options, "--out", tmp_path / "run").stderr
     assert "mined: 2 clauses, read as anyburl, with weights from 0.25 to 0.9" in said
+
+
+def test_clauses_are_written_with_their_confidence_as_weight(rules, graph_folder, tmp_path):
+    confidences = [
+        row["graph_confidence"]
+        for row in clausal("clauses", rules, "--graph", graph_folder, "--format", "json").json["rules"]
+    ]
+    out = tmp_path / "weighed.clauses"
+    assert clausal("clauses", rules, "--graph", graph_folder, "--weigh", "--out", out).code == 0
+    weights = [clause.weight for clause in read_clauses(out)]
+    given = [0.9, 1.0, 0.5, 1.0, 1.0]
+    assert weights == [
+        weight if confidence is None else round(confidence, 4)
+        for weight, confidence in zip(given, confidences, strict=True)
+    ]
+    assert weights != given
+
+
+def test_clauses_of_low_confidence_are_left_out(rules, graph_folder):
+    every = clausal("clauses", rules, "--graph", graph_folder, "--min-confidence", 0)
+    some = clausal("clauses", rules, "--graph", graph_folder, "--min-confidence", 1)
+    assert len(every.stdout.splitlines()) == 5
+    assert "of 5 clauses have a confidence of at least 1" in some.stderr
+    assert "manages(X, Y) => works_with(X, Y)" not in some.stdout
+
+
+def test_weighing_needs_a_graph(rules):
+    refused(clausal("clauses", rules, "--weigh"), "name one with --graph")

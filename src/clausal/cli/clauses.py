@@ -14,6 +14,7 @@ from clausal.cli.inputs import locate_clauses, read_clauses, read_graph
 from clausal.cli.options import ColumnsOption
 from clausal.cli.output import Format, FormatOption, say
 from clausal.cli.progress import counting_progress
+from clausal.errors import InputError
 
 if TYPE_CHECKING:
     from clausal.logic import Clause, Measures
@@ -37,10 +38,20 @@ def clauses(
         str | None, typer.Option("--to", metavar="FORMAT", help="Convert to clausal, kale, prolog or anyburl.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="New file for the converted clauses; stdout by default.")] = None,
+    weigh: Annotated[
+        bool, typer.Option("--weigh", help="Write each clause with its confidence in the graph as its weight.")
+    ] = False,
+    min_confidence: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="Write only clauses with at least this confidence in the graph."),
+    ] = None,
     columns: ColumnsOption = "sro",
     format: FormatOption = Format.table,
 ) -> None:
     """Show what a file of rules says and what of it holds in a graph, or convert it."""
+    choosing = weigh or min_confidence is not None
+    if choosing and graph is None:
+        raise InputError("--weigh and --min-confidence count the clauses in a graph; name one with --graph")
     from clausal.cli.clause_report import print_report, review
     from clausal.logic.formats import detect_format
     from clausal.logic.lines import check_new_file
@@ -56,8 +67,8 @@ def clauses(
 
         with counting_progress() as progress:
             measured = measure_clauses(given, loaded, progress=partial(progress, "counting"))
-    if to is not None or out is not None:
-        _convert(_with_measures(given, measured), to or "clausal", out)
+    if to is not None or out is not None or choosing:
+        _convert(_chosen(given, measured, weigh, min_confidence), to or "clausal", out)
         if out is None:
             return
     print_report(format, review(file, name, given, loaded, measured))
@@ -74,6 +85,20 @@ def _convert(clauses: Sequence[Clause], format: str, out: Path | None) -> None:
         return
     for line in list(print_rules(clauses, format)):  # all or nothing: a clause may have no form in this format
         print(line)
+
+
+def _chosen(
+    given: Sequence[Clause], measured: Sequence[Measures | None], weigh: bool, min_confidence: float | None
+) -> list[Clause]:
+    """Return the clauses that are asked for, as they are to be written."""
+    from clausal.logic import confident_clauses, weigh_clauses
+
+    clauses: Sequence[Clause] = given
+    if min_confidence is not None:
+        clauses, measured = confident_clauses(given, measured, min_confidence)
+        say(f"{len(clauses):,} of {len(given):,} clauses have a confidence of at least {min_confidence:g}")
+    clauses = weigh_clauses(clauses, measured) if weigh else clauses
+    return _with_measures(clauses, measured)
 
 
 def _with_measures(clauses: Sequence[Clause], measured: Sequence[Measures | None]) -> list[Clause]:

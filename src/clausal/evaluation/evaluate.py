@@ -89,13 +89,15 @@ def evaluate(
     split: str | Facts = "test",
     ties: Ties = "realistic",
     filter: Filter = "full",
+    also_known: Facts | None = None,
     per_relation: bool = False,
     memory: int | None = None,
     progress: Progress | None = None,
 ) -> Evaluation:
     """Rank a split of ``graph``, or facts given as an array of ids, and measure it.
 
-    The filter holds train, valid, test and the facts evaluated. With ``filter="partial"`` each part of the
+    The filter holds train, valid, test and the facts evaluated, and ``also_known`` facts, which are true though the
+    graph lacks them. With ``filter="partial"`` each part of the
     test split is ranked again with a filter of train, valid and that part only, as the paper's tables very
     likely were; the split itself is always ranked with the full filter. Parts without facts are left out.
     """
@@ -106,10 +108,13 @@ def evaluate(
         index = Known(np.concatenate(known), predictor.num_entities, predictor.num_relations, asked=facts)
         return rank(predictor, facts, index, ties=ties, memory=memory, progress=progress)
 
-    ranks = rank_among(facts, [graph.known, facts])
+    further = [] if also_known is None else [also_known]
+    ranks = rank_among(facts, [graph.known, facts, *further])
     parts = {part: found for part, found in graph.parts.items() if len(found)} if name == "test" else {}
     if filter == "partial":
-        part_ranks = {part: rank_among(found, [graph.train, graph.valid, found]) for part, found in parts.items()}
+        part_ranks = {
+            part: rank_among(found, [graph.train, graph.valid, found, *further]) for part, found in parts.items()
+        }
     else:
         part_ranks = {part: ranks.take(_places(found, facts, part)) for part, found in parts.items()}
     relations = np.unique(facts[:, 1]).tolist() if per_relation else []

@@ -21,17 +21,18 @@ class DeductionCeiling(NamedTuple):
     deducible_mrr: float
 
 
-def deduction_ceiling(graph: Graph, closure: Facts) -> DeductionCeiling:
+def deduction_ceiling(graph: Graph, closure: Facts, also_known: Facts | None = None) -> DeductionCeiling:
     """Rank test facts by whether they are in the closure of train, all else tied, with realistic ties.
 
-    ``closure`` are facts, as ``close(graph, clauses).facts``. A model that knows no more than the clauses ranks
-    so; one that learns from facts too can pass it, but only on facts that do not follow.
+    ``closure`` are facts, as ``close(graph, clauses).facts``; ``also_known`` ones are filtered too. A model that knows
+    no more than the clauses ranks so; one that learns from facts too can pass it, but only on facts that do not
+    follow.
     """
     if not len(graph.test):
         raise InputError(f"{graph.name}: no test facts to deduce")
     deducible = occur_in(graph.test, closure, len(graph.entities), len(graph.relations))
     undecided = _Undecided(len(graph.entities), len(graph.relations))
-    ranks = evaluate(EntailedFirst(undecided, closure), graph).ranks
+    ranks = evaluate(EntailedFirst(undecided, closure), graph, also_known=also_known).ranks
     inverse = (1 / ranks.of("filtered", "both")).reshape(2, -1)  # [sides, facts]
     return DeductionCeiling(
         share=float(deducible.mean()),

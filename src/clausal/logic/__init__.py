@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from clausal.logic.check import check_clauses
 from clausal.logic.formats import FORMATS, print_rules, read_clauses, read_rules, write_rules
-from clausal.logic.measures import Measures, measure_clauses
+from clausal.logic.measures import Measures, confident_clauses, measure_clauses, weigh_clauses
 from clausal.logic.parser import parse_clause, parse_clauses
 from clausal.logic.printer import print_clause, print_formula
 from clausal.logic.shape import (
@@ -75,6 +75,7 @@ __all__ = [
     "Variable",
     "check_clauses",
     "close",
+    "confident_clauses",
     "horn_parts",
     "is_horn",
     "measure_clauses",
@@ -89,6 +90,7 @@ __all__ = [
     "read_clauses",
     "read_rules",
     "shape_of",
+    "weigh_clauses",
     "write_rules",
 ]
 

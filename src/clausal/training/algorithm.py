@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from math import isfinite
 from typing import Any
@@ -23,6 +24,7 @@ from clausal.consistency.readings import by_clause
 from clausal.errors import RunError
 from clausal.graph.graph import Graph
 from clausal.model.predictor import LinkPredictor
+from clausal.training.averaging import Average
 from clausal.training.objective import Objective
 from clausal.training.optimizers import make_optimizer, optimizer_tensors, restore_optimizer
 from clausal.training.randomness import generator_at, seed_at
@@ -84,6 +86,7 @@ class AdversarialSetTraining:
         self.objective = Objective.of(predictor, graph, groups, adversary, settings)
         self.optimizer = make_optimizer(predictor.parameters(), settings.train)
         self.step = choose_step(self.objective, self.optimizer, tell)
+        self.average = Average(predictor, settings.train.averaging)
         self.position = Position()
         self.best: dict[str, Tensor] = {}
 
@@ -104,7 +107,8 @@ class AdversarialSetTraining:
                 self.objective.adopt(self.find_adversarial_set())  # S ← FindAdversarialSet(A, θ)
             report = self.train_discriminator(on_pass, checkpoint)  # (θ, γ) ← TrainDiscriminator(G, θ, γ, S)
             at.epoch, at.passes = at.epoch + 1, 0
-            record = asdict(report) | self._certify() | self._validate()
+            with self.average.in_place() if self._due() else nullcontext():
+                record = asdict(report) | self._certify() | self._validate()
             record["seconds"] = round(time.perf_counter() - started, 4)
             if on_epoch:
                 on_epoch(record)
@@ -112,6 +116,8 @@ class AdversarialSetTraining:
                 checkpoint(self)
         if self.best:
             self.predictor.load_state_dict(self.best)
+        else:
+            self.average.adopt()
         return self.predictor
 
     def find_adversarial_set(self) -> AdversarialSet:
@@ -135,6 +141,7 @@ class AdversarialSetTraining:
         self.predictor.train()
         while True:
             report = self._train_pass()
+            self.average.update()
             at.passes += 1
             if on_pass:
                 on_pass(report)
@@ -212,6 +219,7 @@ class AdversarialSetTraining:
             "model": self.predictor.state_dict(),
             "optimizer": optimizer_tensors(self.optimizer),
             "adversarial_set": {str(index): vectors for index, vectors in enumerate(self.objective.adversarial_set)},
+            "average": self.average.parameters,
             "best": self.best,
         }
         # Cloned, as the training goes on in the tensors themselves.
@@ -230,5 +238,6 @@ class AdversarialSetTraining:
         restore_optimizer(self.optimizer, part("optimizer"))
         sets = part("adversarial_set")
         self.objective.adopt([sets[str(index)].to(device) for index in range(len(sets))])
+        self.average.restore(part("average"))
         self.best = part("best")
         self.position = Position(**position)

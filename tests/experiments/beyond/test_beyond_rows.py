@@ -1,6 +1,7 @@
 """Rows beyond the paper: one preset for each benchmark, what tells rows apart, and what their records hold."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,16 +9,17 @@ import pytest
 from clausal.config import Settings
 from clausal.errors import InputError
 from clausal.evaluation import evaluate
-from clausal.experiments.beyond.mined import FILE, mined_clauses
+from clausal.experiments.beyond.clauses import MINED, mined_clauses, weighed_clauses
 from clausal.experiments.beyond.plan import plan_of
 from clausal.experiments.beyond.rows import DATA_SETS, TABLES, BeyondRow, rows_of
 from clausal.experiments.ceiling import deduction_ceiling
 from clausal.experiments.demo import world
+from clausal.experiments.tables.entailment import closure_under
 from clausal.experiments.tables.limited import limit
 from clausal.experiments.tables.methods import settings_of, train_row
 from clausal.experiments.tables.run import run_row
 from clausal.graph import DATASETS
-from clausal.logic import mine
+from clausal.logic import measure_clauses, mine
 from clausal.logic.closure import close
 from clausal.presets import preset_names
 
@@ -103,7 +105,12 @@ def test_limited_data_has_parts_by_what_follows_and_the_ceiling_of_its_own_facts
     limited = limit(graph, clauses, 0.3, 4)
     assert [np.array_equal(given.train, limited.train) for given in seen] == [True]
     ceiling = deduction_ceiling(limited, close(limited, clauses, threads=1).facts)
-    assert record["ceiling"] == pytest.approx(ceiling._asdict(), abs=1e-5)
+    assert record["ceiling"]["full"] == pytest.approx(ceiling._asdict(), abs=1e-5)
+    whole = record["ceiling"]["whole"]
+    assert whole["deducible_mrr"] > record["ceiling"]["full"]["deducible_mrr"]  # fewer facts stand beside the right one
+    assert whole["share"] == pytest.approx(ceiling.share, abs=1e-5)
+    for part, found in record["metrics"]["whole"]["realistic"].items():
+        assert found["mrr"] >= record["metrics"]["full"]["realistic"][part]["mrr"]
     for key in ("metrics", "entailed"):
         mrr = {part: found["mrr"] for part, found in record[key]["full"]["realistic"].items()}
         assert set(mrr) == {"deducible", "other", "test"}
@@ -126,8 +133,20 @@ def test_clauses_are_mined_once_with_confidence_as_weight(data, tmp_path):
     rules = {str(rule): rule.confidence for rule in mine(graph, min_support=100, min_confidence=0.8)}
     assert rules
     assert [clause.weight for clause in clauses] == pytest.approx(list(rules.values()), abs=1e-4)
-    (tmp_path / FILE).write_text("a(X, Y) => b(X, Y) <0.5>\n")
+    (tmp_path / MINED).write_text("a(X, Y) => b(X, Y) <0.5>\n")
     assert [clause.weight for clause in mined_clauses(graph, tmp_path)] == [0.5]
+
+
+def test_weighed_clauses_have_their_confidence_in_train_and_those_that_fail_entail_nothing(data, closure, tmp_path):
+    graph, clauses = data
+    weighed = weighed_clauses(graph, clauses, tmp_path)
+    confidences = [found.confidence for found in measure_clauses(clauses, graph)]
+    wanted = [1 if confidence is None else confidence for confidence in confidences]  # a constraint has none
+    assert [clause.weight for clause in weighed] == pytest.approx(wanted, abs=1e-4)
+    assert weighed_clauses(graph, clauses, tmp_path) == weighed
+    doubted = [replace(clause, weight=0.49) for clause in clauses]
+    assert np.array_equal(closure_under(doubted)(graph), graph.train)
+    assert np.array_equal(closure_under(clauses)(graph), closure)
 
 
 def test_a_plan_has_every_row_and_a_quick_one_a_model_without_and_with_clauses():

@@ -53,20 +53,24 @@ def beyond(
 
 
 def _data(table: str, plan: Plan[BeyondRow], folder: Path) -> tuple[Graph, list[Clause]]:
-    """Load the data set of a table and its clauses; those of FB15k-237 are mined where the folder has none."""
-    from clausal.experiments.beyond.mined import FILE, mined_clauses
+    """Load the data set of a table and its clauses; those that no data set has are made where the folder has none."""
+    from clausal.experiments.beyond.clauses import MINED, WEIGHED, mined_clauses, weighed_clauses
     from clausal.experiments.beyond.rows import DATA_SETS
     from clausal.graph import DATASETS
 
     name = DATA_SETS[table]
     graph = read_graph(name, columns="sro")
     if DATASETS[name].clauses:
-        return graph, read_clauses(name)
+        clauses = read_clauses(name)
+        if table == "fb122":
+            clauses = weighed_clauses(graph, clauses, folder)
+            say(f"{len(clauses):,} clauses with their confidence in train as weight, in {folder / WEIGHED}")
+        return graph, clauses
     if all(row.uses == "none" for row in plan.rows):
         return graph, []
     with counting_progress() as progress:
         clauses = mined_clauses(graph, folder, progress)
-    say(f"{len(clauses):,} mined clauses in {folder / FILE}")
+    say(f"{len(clauses):,} mined clauses in {folder / MINED}")
     return graph, clauses
 
 

@@ -5,31 +5,41 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import Any
+from typing import Any, Literal
 
 from clausal.experiments.beyond.published import DEDUCIBLE_TARGET
 from clausal.experiments.beyond.systems import System
 from clausal.experiments.tables.comparison import Comparison
 from clausal.experiments.tables.entailment import DEDUCIBLE
 
+SizeFilter = Literal["full", "whole"]
+
 
 @dataclass(frozen=True, eq=False)
 class Size:
-    """One share of the facts, with the seeds that both the base and the model with clauses were trained by."""
+    """One share of the facts, with the seeds that both the base and the model with clauses were trained by.
+
+    The filter is ``full``, that of the limited graph, or ``whole``, which knows the facts that were taken away too.
+    """
 
     share: float
     base: System
     with_clauses: System
+    filter: SizeFilter = "full"
 
     @property
     def entailed(self) -> System:
         """The model with clauses, with what train entails before all else."""
         return replace(self.with_clauses, entailed=True)
 
+    def mrr(self, system: System, part: str = "test") -> Comparison:
+        """Return the MRR of one of the systems by seed, by this filter."""
+        return system.cell(part, "mrr", self.filter)
+
     @property
     def gain(self) -> Comparison:
         """The MRR that clauses add, by seed: both models see the same facts."""
-        pairs = zip(self.with_clauses.cell("test", "mrr").ours, self.base.cell("test", "mrr").ours, strict=True)
+        pairs = zip(self.mrr(self.with_clauses).ours, self.mrr(self.base).ours, strict=True)
         return Comparison("mrr", None, tuple(after - before for after, before in pairs))
 
     @property
@@ -40,7 +50,7 @@ class Size:
     @property
     def share_of_ceiling(self) -> float:
         """The MRR with clauses over that of deduction alone: above 1 where the model learns what does not follow."""
-        pairs = zip(self.with_clauses.cell("test", "mrr").ours, self.ceiling.ours, strict=True)
+        pairs = zip(self.mrr(self.with_clauses).ours, self.ceiling.ours, strict=True)
         return fmean(mrr / ceiling for mrr, ceiling in pairs)
 
     @property
@@ -50,12 +60,12 @@ class Size:
 
     def missed(self) -> list[str]:
         """Name the targets that are missed: clauses add something, and facts that follow are ranked accordingly."""
-        deducible = self.with_clauses.cell(DEDUCIBLE, "mrr").mean or 0.0
+        deducible = self.mrr(self.with_clauses, DEDUCIBLE).mean or 0.0
         gain = self.gain.mean or 0.0
         return ["gain"] * (gain <= 0) + ["deducible MRR"] * (deducible < DEDUCIBLE_TARGET)
 
     def _ceilings(self) -> list[dict[str, Any]]:
-        return [record["ceiling"] for record in self.with_clauses.records]
+        return [record["ceiling"][self.filter] for record in self.with_clauses.records]
 
 
 def sizes_of(systems: Sequence[System]) -> list[Size]:

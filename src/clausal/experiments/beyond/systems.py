@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from typing import Literal
 
 from clausal.experiments.beyond.published import TARGETS
 from clausal.experiments.beyond.rows import BeyondRow
@@ -30,9 +31,9 @@ class System:
         """The mean time of a training."""
         return fmean(record["seconds"] for record in self.records)
 
-    def cell(self, part: str, metric: str) -> Comparison:
+    def cell(self, part: str, metric: str, filter: Literal["full", "whole"] = "full") -> Comparison:
         """Return a metric of a part of test by seed; MRR as a number, Hits in percent."""
-        ours = values(self.records, part, metric, of="entailed" if self.entailed else "metrics")
+        ours = values(self.records, part, metric, filter=filter, of="entailed" if self.entailed else "metrics")
         return Comparison(metric, None, tuple(ours))
 
     def short_of_target(self) -> dict[str, float]:

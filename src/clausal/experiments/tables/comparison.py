@@ -86,7 +86,7 @@ def values(
     part: str,
     metric: str,
     *,
-    filter: Filter = "full",
+    filter: Filter | Literal["whole"] = "full",
     ties: Ties = "realistic",
     of: Literal["metrics", "entailed"] = "metrics",
 ) -> Iterator[float]:

@@ -13,11 +13,12 @@ from clausal.evaluation import EntailedFirst, Evaluation, Ranker, evaluate
 from clausal.evaluation.evaluate import Filter
 from clausal.evaluation.ranks import Ties
 from clausal.experiments.provenance import provenance
-from clausal.experiments.tables.entailment import ClosureOf, ceiling_of, closure_under, with_deducible_parts
+from clausal.experiments.tables.entailment import ClosureOf, ceilings_of, closure_under, with_deducible_parts
 from clausal.experiments.tables.methods import LOG, describe, settings_of, train_row
 from clausal.experiments.tables.paper import METRICS
 from clausal.experiments.tables.row import TableRow
 from clausal.experiments.tables.trained import OnEpoch, OnPass, Tell
+from clausal.graph.facts import occur_in
 from clausal.graph.graph import Facts, Graph
 from clausal.logic import Clause
 
@@ -44,7 +45,7 @@ def run_row(
     ``closure`` computes that of a graph's train facts where a row needs it and there is no DuckDB.
     """
     settings = settings_of(row, seed, changes)
-    graph = row.graph(graph, clauses, seed)
+    whole, graph = graph, row.graph(graph, clauses, seed)
     closed = (closure or closure_under(clauses))(graph) if row.on_closure or row.entails else None
     started = time.perf_counter()
     watching: dict[str, Any] = {"on_pass": on_pass, "on_epoch": on_epoch, "tell": tell}
@@ -61,29 +62,39 @@ def run_row(
         "best_epoch": trained.best_epoch,
         "seconds": round(seconds, 2),
         "step": trained.step,
-        **_measures(row, trained.predictor, graph, closed),
+        **_measures(row, trained.predictor, graph, closed, whole),
         **provenance(),
     }
 
 
-def _measures(row: TableRow, predictor: Ranker, graph: Graph, closure: Facts | None) -> Record:
+def _measures(row: TableRow, predictor: Ranker, graph: Graph, closure: Facts | None, whole: Graph) -> Record:
     """Measure the model and, under names of their own, the same with the closure first and deduction alone."""
     if closure is None or not row.entails:
         return {"metrics": measure(predictor, graph, row.filters)}
-    limited = row.share is not None
-    parted = with_deducible_parts(graph, closure) if limited else graph
+    if row.share is None:
+        parted, gone = graph, None
+    else:
+        parted = with_deducible_parts(graph, closure)
+        gone = whole.train[~occur_in(whole.train, graph.train, len(graph.entities), len(graph.relations))]
     return {
-        "metrics": measure(predictor, parted, row.filters),
-        "entailed": measure(EntailedFirst(predictor, closure), parted, row.filters),
-        **({"ceiling": ceiling_of(graph, closure)} if limited else {}),
+        "metrics": measure(predictor, parted, row.filters, gone),
+        "entailed": measure(EntailedFirst(predictor, closure), parted, row.filters, gone),
+        **({} if gone is None else {"ceiling": ceilings_of(graph, closure, gone)}),
     }
 
 
-def measure(predictor: Ranker, graph: Graph, filters: Sequence[Filter]) -> dict[str, dict[str, Any]]:
-    """Return the table's metrics, as shares, by filter, ties, and part of test; without parts the filter is full."""
-    evaluations = {
+def measure(
+    predictor: Ranker, graph: Graph, filters: Sequence[Filter], gone: Facts | None = None
+) -> dict[str, dict[str, Any]]:
+    """Return the table's metrics, as shares, by filter, ties, and part of test; without parts the filter is full.
+
+    The filter ``whole`` knows ``gone`` facts too: those that were taken from train.
+    """
+    evaluations: dict[str, Evaluation] = {
         filter: evaluate(predictor, graph, filter=filter) for filter in (filters if graph.parts else ("full",))
     }
+    if gone is not None:
+        evaluations["whole"] = evaluate(predictor, graph, also_known=gone)
     return {filter: {ties: _parts(found.with_ties(ties)) for ties in _TIES} for filter, found in evaluations.items()}
 
 

@@ -18,19 +18,22 @@ class AllEntitiesLoss(ABC):
         self.label_smoothing = label_smoothing
 
     @abstractmethod
-    def overwrite_(self, scores: Tensor, answers: Answers) -> Tensor:
-        """Return the loss of scores [queries, entities], and leave its gradient in their place."""
+    def overwrite_(self, scores: Tensor, answers: Answers, entities: int) -> Tensor:
+        """Return the loss of scores [queries, ≥ entities], and leave its gradient in their place.
+
+        Columns after those of the entities are −∞ and cost nothing; what is left there means nothing.
+        """
 
 
 class Softmax(AllEntitiesLoss):
     """Cross-entropy between softmax(scores) and the uniform distribution over a query's answers."""
 
-    def overwrite_(self, scores: Tensor, answers: Answers) -> Tensor:
-        entities, smoothing = scores.shape[1], self.label_smoothing
+    def overwrite_(self, scores: Tensor, answers: Answers, entities: int) -> Tensor:
+        smoothing = self.label_smoothing
         truth = (1 - smoothing) * answers.shares.to(scores.dtype)
         expected = (truth * _at(scores, answers)).sum()  # Σ truth · score
         if smoothing:
-            expected = expected + smoothing * scores.sum() / entities
+            expected = expected + smoothing * scores[:, :entities].sum() / entities
         largest = scores.amax(1, keepdim=True)
         total = scores.sub_(largest).exp_().sum(1, keepdim=True)
         loss = (total.log() + largest).sum() - expected
@@ -44,12 +47,12 @@ class Softmax(AllEntitiesLoss):
 class Logistic(AllEntitiesLoss):
     """Binary cross-entropy of every entity as an answer, the mean over entities."""
 
-    def overwrite_(self, scores: Tensor, answers: Answers) -> Tensor:
-        entities, smoothing = scores.shape[1], self.label_smoothing
+    def overwrite_(self, scores: Tensor, answers: Answers, entities: int) -> Tensor:
+        smoothing = self.label_smoothing
         truth = torch.full_like(answers.shares, 1 - smoothing, dtype=scores.dtype)
         expected = (truth * _at(scores, answers)).sum()
         if smoothing:
-            expected = expected + smoothing * scores.sum() / entities
+            expected = expected + smoothing * scores[:, :entities].sum() / entities
         loss = (F.softplus(scores).sum() - expected) / entities
         scores.sigmoid_()
         _subtract_(scores, answers, truth)

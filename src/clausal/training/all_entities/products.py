@@ -1,7 +1,8 @@
 """The loss of queries as one matrix product with all entities, and its gradient as two, some rows at a time.
 
 Autograd would keep the scores, their softmax and the gradient of both, each of [queries, entities]; here one such
-matrix is made, overwritten by its gradient and given up, for as many queries at a time as fit the memory.
+matrix is made, overwritten by its gradient and given up, for as many queries at a time as fit the memory. Its rows
+are padded to whole cache lines: with 9,738 or 40,943 entities, products on a GPU take three times as long without.
 """
 
 from __future__ import annotations
@@ -13,12 +14,14 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
+from torch.nn import functional as F
 
 from clausal.training.all_entities.losses import AllEntitiesLoss
 from clausal.training.all_entities.queries import Answers
 
 _SCORES_AT_ONCE = 1 << 27
 """512 MB of scores."""
+_ALIGNED = 64
 
 
 class LossOfProducts(torch.autograd.Function):
@@ -28,6 +31,9 @@ class LossOfProducts(torch.autograd.Function):
     def forward(
         ctx: Any, queries: Tensor, candidates: Tensor, answers: Answers, loss: AllEntitiesLoss, precision: str
     ) -> Tensor:
+        entities = len(candidates)
+        padding = -entities % _ALIGNED
+        candidates = F.pad(candidates, (0, 0, 0, padding)) if padding else candidates
         by_queries, by_candidates = torch.empty_like(queries), None
         total = queries.new_zeros(())
         at_once = max(1, _SCORES_AT_ONCE // len(candidates))
@@ -35,7 +41,8 @@ class LossOfProducts(torch.autograd.Function):
             for start in range(0, len(queries), at_once):
                 stop = min(start + at_once, len(queries))
                 scores = queries[start:stop] @ candidates.T
-                total += loss.overwrite_(scores, answers.of_rows(start, stop))
+                scores[:, entities:] = -torch.inf
+                total += loss.overwrite_(scores, answers.of_rows(start, stop), entities)
                 torch.mm(scores, candidates, out=by_queries[start:stop])
                 if not ctx.needs_input_grad[1]:
                     continue
@@ -43,6 +50,7 @@ class LossOfProducts(torch.autograd.Function):
                     by_candidates = scores.T @ queries[start:stop]
                 else:
                     by_candidates.addmm_(scores.T, queries[start:stop])
+        by_candidates = None if by_candidates is None else by_candidates[:entities]
         ctx.gradients = by_queries, by_candidates
         return total
 
@@ -65,7 +73,7 @@ class LossOfScores(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, scores: Tensor, answers: Answers, loss: AllEntitiesLoss) -> Tensor:
         ctx.gradient = scores.clone()
-        return loss.overwrite_(ctx.gradient, answers)
+        return loss.overwrite_(ctx.gradient, answers, scores.shape[1])
 
     @staticmethod
     @once_differentiable
