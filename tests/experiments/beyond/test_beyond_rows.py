@@ -71,6 +71,16 @@ def test_a_record_has_the_metrics_of_the_model_and_those_with_entailment_apart(d
     assert "ceiling" not in record
 
 
+def test_clauses_raise_what_can_be_deduced_on_a_graph_where_they_hold(data, closure):
+    changes = ("model.dim=32", "facts.batch_size=250", "clauses.weight=0.1", "train.epochs=4", "evaluate.every=4")
+    mrr = {"base": [], "one-atom": []}
+    for model, found in mrr.items():
+        for seed in range(3):
+            record = run_row(BeyondRow("fb122", model), *data, seed, changes=changes, closure=lambda graph: closure)
+            found.append(record["metrics"]["full"]["realistic"]["test-II"]["mrr"])
+    assert np.mean(mrr["one-atom"]) > np.mean(mrr["base"]) + 0.02
+
+
 def test_the_closure_of_a_graph_is_computed_where_none_is_given(data, closure):
     row = BeyondRow("wn18", "base")
     computed, given = (run_row(row, *data, changes=SMALL, closure=of) for of in (None, lambda graph: closure))
