@@ -71,6 +71,7 @@ def _measures(row: TableRow, predictor: Ranker, graph: Graph, closure: Facts | N
     """Measure the model and, under names of their own, the same with the closure first and deduction alone."""
     if closure is None or not row.entails:
         return {"metrics": measure(predictor, graph, row.filters)}
+    entailed = EntailedFirst(predictor, closure)
     if row.share is None:
         parted, gone = graph, None
     else:
@@ -78,7 +79,8 @@ def _measures(row: TableRow, predictor: Ranker, graph: Graph, closure: Facts | N
         gone = whole.train[~occur_in(whole.train, graph.train, len(graph.entities), len(graph.relations))]
     return {
         "metrics": measure(predictor, parted, row.filters, gone),
-        "entailed": measure(EntailedFirst(predictor, closure), parted, row.filters, gone),
+        "entailed": measure(entailed, parted, row.filters, gone),
+        "entailed_valid_mrr": round(evaluate(entailed, graph, split="valid").filtered["both"]["mrr"], 5),
         **({} if gone is None else {"ceiling": ceilings_of(graph, closure, gone)}),
     }
 
