@@ -10,6 +10,8 @@ import torch
 from torch import Tensor
 
 from clausal.kernels.model import FusedModel
+from clausal.kernels.sets import SetKernels
+from clausal.kernels.terms import Terms
 
 
 class Kernels(Protocol):
@@ -43,3 +45,12 @@ def find_kernels(device: torch.device) -> Callable[[FusedModel], Kernels] | str:
 
         return CUDAKernels
     return f"there are no kernels for the device {device.type}"
+
+
+def find_set_kernels(device: torch.device) -> Callable[[Terms], SetKernels] | None:
+    """Return what makes kernels on adversarial sets for a scorer; None where torch's operations must do."""
+    if device.type != "cpu" or find_spec("numba") is None:
+        return None
+    from clausal.kernels.cpu import CPUSetKernels
+
+    return CPUSetKernels

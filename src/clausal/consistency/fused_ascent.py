@@ -1,0 +1,120 @@
+"""Gradient ascent by kernels: scores of sets and steps on them without autograd's tensors.
+
+Kernels know the gradient of a trilinear score. What a formula makes of its scores is left to the semantics, whose
+gradient by a few scores for each set autograd finds as ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from clausal.consistency.adversaries import AdversarialSet, GradientAscent
+from clausal.consistency.clauses import ArgumentSlots, ClauseGroup
+from clausal.consistency.features import has_features
+from clausal.consistency.pooling import POOLINGS
+from clausal.consistency.regions import resolved
+from clausal.kernels import BoundSets, Projection, SetKernels, Terms, find_set_kernels
+from clausal.model.predictor import LinkPredictor
+
+
+def can_fuse(predictor: LinkPredictor) -> bool:
+    """Tell whether this machine has kernels for a predictor."""
+    return predictor.scorer.terms is not None and find_set_kernels(predictor.device) is not None
+
+
+class FusedAscent(GradientAscent):
+    """The same search and losses as gradient ascent, by kernels; clauses that name entities are left to torch."""
+
+    def ascend(
+        self, predictor: LinkPredictor, groups: Sequence[ClauseGroup], adversarial_set: AdversarialSet
+    ) -> AdversarialSet:
+        found = list(adversarial_set)
+        others = [i for i, group in enumerate(groups) if not has_features(predictor, group)]
+        by_torch = super().ascend(predictor, [groups[i] for i in others], [found[i] for i in others])
+        for i, vectors in zip(others, by_torch, strict=True):
+            found[i] = vectors
+        fused = [i for i in range(len(groups)) if i not in others]
+        for i in fused:
+            found[i] = found[i].detach().contiguous()
+        self._ascend(predictor, [groups[i] for i in fused], [found[i] for i in fused])
+        return found
+
+    def _ascend(self, predictor: LinkPredictor, groups: Sequence[ClauseGroup], sets: AdversarialSet) -> None:
+        with torch.no_grad():
+            bound = [_bind(predictor, group, vectors) for group, vectors in zip(groups, sets, strict=True)]
+        kernels = _kernels(predictor)
+        sums = [torch.full_like(vectors, 0.1) for vectors in sets]
+        onto = predictor.domain.projection if resolved(self.region, predictor) == "domain" else None
+        project_ = self._projections(predictor, groups) if onto is None else []
+        for _ in range(self.steps):
+            scores = [of_group.requires_grad_() for of_group in kernels.score(bound)]
+            slopes = torch.autograd.grad(self._inconsistency(groups, scores).sum(), scores)
+            kernels.ascend_(bound, sums, slopes, self.learning_rate, onto or Projection())
+            for vectors, onto_region_ in zip(sets, project_, strict=False):
+                onto_region_(vectors)
+
+    def while_constant(
+        self, predictor: LinkPredictor, groups: Sequence[ClauseGroup], adversarial_set: AdversarialSet
+    ) -> AdversarialSet:
+        return adversarial_set  # kernels score the vectors themselves
+
+    def constant_inconsistency(
+        self, predictor: LinkPredictor, groups: Sequence[ClauseGroup], constants: AdversarialSet
+    ) -> Tensor:
+        if not all(has_features(predictor, group) for group in groups):
+            parts = [self._of_one(predictor, group, kept) for group, kept in zip(groups, constants, strict=True)]
+            return torch.cat(parts)
+        bound = [_bind(predictor, group, kept) for group, kept in zip(groups, constants, strict=True)]
+        relations = [sets.relations for sets in bound]
+        return self._inconsistency(groups, _Scores.apply(_kernels(predictor), bound, *relations))
+
+    def _of_one(self, predictor: LinkPredictor, group: ClauseGroup, kept: Tensor) -> Tensor:
+        if has_features(predictor, group):
+            return self.constant_inconsistency(predictor, [group], [kept])
+        return self.inconsistency(predictor, [group], [kept])
+
+    def _inconsistency(self, groups: Sequence[ClauseGroup], scores: Sequence[Tensor]) -> Tensor:
+        """Return the inconsistency of each clause, given the scores of its atoms [clauses, sets, atoms]."""
+        pool = POOLINGS[self.pooling]
+        return torch.cat(
+            [
+                pool(self.semantics.violation(group.shape.formula, of_group))
+                for group, of_group in zip(groups, scores, strict=True)
+            ]
+        )
+
+
+class _Scores(torch.autograd.Function):
+    """The scores of all atoms, differentiable in the relations."""
+
+    @staticmethod
+    def forward(ctx: Any, kernels: SetKernels, bound: Sequence[BoundSets], *relations: Tensor) -> tuple[Tensor, ...]:
+        ctx.kernels, ctx.bound = kernels, bound
+        return tuple(kernels.score(bound))
+
+    @staticmethod
+    def backward(ctx: Any, *slopes: Tensor) -> tuple[Tensor | None, ...]:
+        return None, None, *ctx.kernels.relation_gradients(ctx.bound, slopes)
+
+
+@cache
+def _make_kernels(terms: Terms, device: torch.device) -> SetKernels:
+    make = find_set_kernels(device)
+    assert make is not None
+    return make(terms)
+
+
+def _kernels(predictor: LinkPredictor) -> SetKernels:
+    assert predictor.scorer.terms is not None
+    return _make_kernels(predictor.scorer.terms, predictor.device)
+
+
+def _bind(predictor: LinkPredictor, group: ClauseGroup, vectors: Tensor) -> BoundSets:
+    slots = ArgumentSlots.of(group.shape, predictor.scorer.arguments)
+    subjects, objects = map(tuple, slots.positions)
+    return BoundSets(vectors, predictor.relation(group.relations), subjects, objects)
