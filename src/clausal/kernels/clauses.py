@@ -1,4 +1,4 @@
-"""What fast kernels know of adversarial sets: vectors bound to the variables of clauses of one shape."""
+"""What fast kernels know of clauses, and compute for their inconsistency."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from clausal.kernels.model import Projection
 
 
 class BoundSets(NamedTuple):
-    """Sets of vectors, the relations of the clauses' atoms, and which vectors an atom is scored on."""
+    """Adversarial sets of clauses of one shape: vectors bound to their variables, the relations of
+    their atoms, and which vectors an atom is scored on.
+    """
 
     vectors: Tensor  # [clauses, sets, slots, dim]
     relations: Tensor  # [clauses, atoms, relation_dim]
@@ -19,8 +21,15 @@ class BoundSets(NamedTuple):
     objects: tuple[int, ...]
 
 
-class SetKernels(Protocol):
-    """What is computed on the sets of several shapes at once, for one trilinear scorer."""
+class Corners(NamedTuple):
+    """One alternative of the closed forms on a box of clauses of one shape."""
+
+    features: Tensor  # [clauses, corners, numbers]
+    constants: Tensor  # [clauses]
+
+
+class ClauseKernels(Protocol):
+    """Scores of sets and steps on them, of several shapes at once, and closed forms, for one trilinear scorer."""
 
     def score(self, bound: Sequence[BoundSets]) -> list[Tensor]:
         """Score the atoms of each shape [clauses, sets, atoms]."""
@@ -37,3 +46,9 @@ class SetKernels(Protocol):
         onto: Projection,
     ) -> None:
         """Take an AdaGrad step up, and project; a vector without a gradient stays as it is."""
+
+    def largest_by_corners(self, corners: Sequence[Corners], relations: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the largest of 0 and Σᵢ maxₖ ⟨f(k), r[i]⟩ + constant over alternatives, and its gradient.
+
+        The relations r are [clauses, numbers, components].
+        """

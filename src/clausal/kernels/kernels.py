@@ -9,8 +9,8 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from clausal.kernels.clauses import ClauseKernels
 from clausal.kernels.model import FusedModel
-from clausal.kernels.sets import SetKernels
 from clausal.kernels.terms import Terms
 
 
@@ -47,10 +47,10 @@ def find_kernels(device: torch.device) -> Callable[[FusedModel], Kernels] | str:
     return f"there are no kernels for the device {device.type}"
 
 
-def find_set_kernels(device: torch.device) -> Callable[[Terms], SetKernels] | None:
+def find_clause_kernels(device: torch.device) -> Callable[[Terms], ClauseKernels] | None:
     """Return what makes kernels on adversarial sets for a scorer; None where torch's operations must do."""
     if device.type != "cpu" or find_spec("numba") is None:
         return None
-    from clausal.kernels.cpu import CPUSetKernels
+    from clausal.kernels.cpu import CPUClauseKernels
 
-    return CPUSetKernels
+    return CPUClauseKernels

@@ -23,7 +23,7 @@ from clausal.consistency import (
     without_closed_form,
 )
 from clausal.consistency.forms import LINEAR
-from clausal.consistency.fused_ascent import FusedAscent, can_fuse
+from clausal.consistency.fused import FusedAscent, FusedClosedForm, can_fuse
 from clausal.consistency.recorded import RecordedAscent
 from clausal.consistency.semantics import Threshold
 from clausal.errors import InputError
@@ -112,7 +112,9 @@ def make_adversary(
     semantics = make_semantics(settings)
     facts = torch.from_numpy(graph.train).to(predictor.device)
     ascent = settings.sets, settings.steps, settings.learning_rate, settings.pooling
-    gradient = _ascent_for(predictor, step)(*ascent, semantics, settings.region, facts)
+    fused = step in ("auto", "fused") and can_fuse(predictor)
+    kind = RecordedAscent if predictor.device.type == "cuda" else FusedAscent if fused else GradientAscent
+    gradient = kind(*ascent, semantics, settings.region, facts)
     groups = readings_of(group_clauses(clauses, graph.entities, graph.relations), predictor)
     if settings.adversary == "none":
         return gradient, []
@@ -120,7 +122,8 @@ def make_adversary(
         return RealEntities(settings.sets, settings.pooling, semantics), groups
     if settings.adversary == "gradient":
         return gradient, groups
-    adversary = ClosedForm(gradient if settings.fallback == "gradient" else None, semantics, settings.region, facts)
+    fallback = gradient if settings.fallback == "gradient" else None
+    adversary = (FusedClosedForm if fused else ClosedForm)(fallback, semantics, settings.region, facts)
     groups = [group.to(predictor.device) for group in groups]
     others = without_closed_form(adversary, predictor, groups)
     explanation = _explain_without_closed_form(predictor, others)
@@ -129,12 +132,6 @@ def make_adversary(
     if others:
         tell(f"{explanation}\n{_FALLBACKS[settings.fallback]}")
     return adversary, groups
-
-
-def _ascent_for(predictor: LinkPredictor, step: str) -> type[GradientAscent]:
-    if predictor.device.type == "cuda":
-        return RecordedAscent
-    return FusedAscent if step in ("auto", "fused") and can_fuse(predictor) else GradientAscent
 
 
 def make_semantics(settings: ClauseSettings) -> Semantics:

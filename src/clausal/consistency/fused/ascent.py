@@ -7,7 +7,6 @@ gradient by a few scores for each set autograd finds as ever.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
 import torch
@@ -16,15 +15,11 @@ from torch import Tensor
 from clausal.consistency.adversaries import AdversarialSet, GradientAscent
 from clausal.consistency.clauses import ArgumentSlots, ClauseGroup
 from clausal.consistency.features import has_features
+from clausal.consistency.fused.kernels import kernels_for, relations_of
 from clausal.consistency.pooling import POOLINGS
 from clausal.consistency.regions import resolved
-from clausal.kernels import BoundSets, Projection, SetKernels, Terms, find_set_kernels
+from clausal.kernels import BoundSets, ClauseKernels, Projection
 from clausal.model.predictor import LinkPredictor
-
-
-def can_fuse(predictor: LinkPredictor) -> bool:
-    """Tell whether this machine has kernels for a predictor."""
-    return predictor.scorer.terms is not None and find_set_kernels(predictor.device) is not None
 
 
 class FusedAscent(GradientAscent):
@@ -45,9 +40,10 @@ class FusedAscent(GradientAscent):
         return found
 
     def _ascend(self, predictor: LinkPredictor, groups: Sequence[ClauseGroup], sets: AdversarialSet) -> None:
-        with torch.no_grad():
-            bound = [_bind(predictor, group, vectors) for group, vectors in zip(groups, sets, strict=True)]
-        kernels = _kernels(predictor)
+        if not groups:
+            return
+        bound = _bind(groups, sets, relations_of(predictor, groups))
+        kernels = kernels_for(predictor)
         sums = [torch.full_like(vectors, 0.1) for vectors in sets]
         onto = predictor.domain.projection if resolved(self.region, predictor) == "domain" else None
         project_ = self._projections(predictor, groups) if onto is None else []
@@ -69,9 +65,8 @@ class FusedAscent(GradientAscent):
         if not all(has_features(predictor, group) for group in groups):
             parts = [self._of_one(predictor, group, kept) for group, kept in zip(groups, constants, strict=True)]
             return torch.cat(parts)
-        bound = [_bind(predictor, group, kept) for group, kept in zip(groups, constants, strict=True)]
-        relations = [sets.relations for sets in bound]
-        return self._inconsistency(groups, _Scores.apply(_kernels(predictor), bound, *relations))
+        scores = _Scores.apply(kernels_for(predictor), groups, constants, relations_of(predictor, groups))
+        return self._inconsistency(groups, scores)
 
     def _of_one(self, predictor: LinkPredictor, group: ClauseGroup, kept: Tensor) -> Tensor:
         if has_features(predictor, group):
@@ -90,31 +85,25 @@ class FusedAscent(GradientAscent):
 
 
 class _Scores(torch.autograd.Function):
-    """The scores of all atoms, differentiable in the relations."""
+    """The scores of the atoms of each group, differentiable in the relations of all of them [atoms, relation_dim]."""
 
     @staticmethod
-    def forward(ctx: Any, kernels: SetKernels, bound: Sequence[BoundSets], *relations: Tensor) -> tuple[Tensor, ...]:
-        ctx.kernels, ctx.bound = kernels, bound
-        return tuple(kernels.score(bound))
+    def forward(
+        ctx: Any, kernels: ClauseKernels, groups: Sequence[ClauseGroup], sets: AdversarialSet, relations: Tensor
+    ) -> tuple[Tensor, ...]:
+        ctx.kernels, ctx.bound = kernels, _bind(groups, sets, relations)
+        return tuple(kernels.score(ctx.bound))
 
     @staticmethod
-    def backward(ctx: Any, *slopes: Tensor) -> tuple[Tensor | None, ...]:
-        return None, None, *ctx.kernels.relation_gradients(ctx.bound, slopes)
+    def backward(ctx: Any, *slopes: Tensor) -> tuple[None, None, None, Tensor]:
+        gradients = ctx.kernels.relation_gradients(ctx.bound, slopes)
+        return None, None, None, torch.cat([gradient.flatten(0, 1) for gradient in gradients])
 
 
-@cache
-def _make_kernels(terms: Terms, device: torch.device) -> SetKernels:
-    make = find_set_kernels(device)
-    assert make is not None
-    return make(terms)
-
-
-def _kernels(predictor: LinkPredictor) -> SetKernels:
-    assert predictor.scorer.terms is not None
-    return _make_kernels(predictor.scorer.terms, predictor.device)
-
-
-def _bind(predictor: LinkPredictor, group: ClauseGroup, vectors: Tensor) -> BoundSets:
-    slots = ArgumentSlots.of(group.shape, predictor.scorer.arguments)
-    subjects, objects = map(tuple, slots.positions)
-    return BoundSets(vectors, predictor.relation(group.relations), subjects, objects)
+def _bind(groups: Sequence[ClauseGroup], sets: AdversarialSet, relations: Tensor) -> list[BoundSets]:
+    by_group = relations.detach().split([group.relations.numel() for group in groups])
+    bound = []
+    for group, vectors, of_group in zip(groups, sets, by_group, strict=True):
+        subjects, objects = map(tuple, ArgumentSlots.of(group.shape, 2).positions)
+        bound.append(BoundSets(vectors, of_group.view(*group.relations.shape, -1), subjects, objects))
+    return bound

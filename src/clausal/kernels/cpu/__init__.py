@@ -1,6 +1,6 @@
 """Kernels for the CPU, compiled by Numba: no compiler is needed on the machine."""
 
+from clausal.kernels.cpu.clause_kernels import CPUClauseKernels
 from clausal.kernels.cpu.kernels import CPUKernels
-from clausal.kernels.cpu.set_kernels import CPUSetKernels
 
-__all__ = ["CPUKernels", "CPUSetKernels"]
+__all__ = ["CPUClauseKernels", "CPUKernels"]

@@ -1,4 +1,4 @@
-"""The CPU's kernels on adversarial sets, with as many threads as torch has."""
+"""The CPU's kernels for clauses, with as many threads as torch has."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from clausal.kernels.clauses import BoundSets, Corners
+from clausal.kernels.cpu.corners import best_corners
 from clausal.kernels.cpu.sets import set_kernels
 from clausal.kernels.cpu.threads import as_array, compiled, share
 from clausal.kernels.model import PROJECTIONS, Projection
-from clausal.kernels.sets import BoundSets
 from clausal.kernels.terms import Terms
 
 
-class CPUSetKernels:
+class CPUClauseKernels:
     """Each thread takes its share of the sets of every shape, so that threads meet once for all shapes."""
 
     def __init__(self, terms: Terms) -> None:
@@ -58,6 +59,13 @@ class CPUSetKernels:
             tasks.append((*tables, *_places(sets), as_array(slope.contiguous()), *numbers))
         _share(self._kernels.ascend, tasks, [len(sets.vectors) * sets.vectors.shape[1] for sets in bound])
 
+    def largest_by_corners(self, corners: Sequence[Corners], relations: Tensor) -> tuple[Tensor, Tensor]:
+        # By one thread, as meeting others would take as long.
+        largest, gradient = np.zeros(len(relations), np.float32), np.zeros(relations.shape, np.float32)
+        for features, constants in corners:
+            best_corners(as_array(features), as_array(constants), as_array(relations), largest, gradient)
+        return torch.from_numpy(largest), torch.from_numpy(gradient)
+
     def _compile(self, terms: Terms) -> None:
         width = 1 + max(term.relation for term in terms.terms)
         nothing = BoundSets(torch.zeros(0, 1, 1, terms.parts), torch.zeros(0, 1, width), (0,), (0,))
@@ -66,6 +74,7 @@ class CPUSetKernels:
             (slopes,) = self.score([nothing])
             self.relation_gradients([nothing], [slopes])
             self.ascend_([nothing], [nothing.vectors], [slopes], 0.0, Projection())
+            self.largest_by_corners([Corners(slopes, slopes.flatten())], slopes)
 
         compiled(work)
 

@@ -22,7 +22,7 @@ from clausal.kernels.terms import Terms
 _Kernel = Callable[..., Any]
 
 
-class SetKernelsOfTerms(NamedTuple):
+class KernelsOfTerms(NamedTuple):
     """The kernels of one scorer; vectors are [clauses, sets, slots, dim], scores and slopes [clauses, sets, atoms]."""
 
     score: _Kernel
@@ -31,7 +31,7 @@ class SetKernelsOfTerms(NamedTuple):
 
 
 @cache
-def set_kernels(terms: Terms) -> SetKernelsOfTerms:
+def set_kernels(terms: Terms) -> KernelsOfTerms:
     """Make the kernels of a scorer: its terms are constants in them, so that the loops over them are unrolled."""
     constants, parts = tuple((float(w), rho, sigma, omega) for w, rho, sigma, omega in terms.terms), terms.parts
 
@@ -83,4 +83,4 @@ def set_kernels(terms: Terms) -> SetKernelsOfTerms:
                 if moved[slot]:
                     adagrad_row(vectors[clause, one, slot], sums[clause, one, slot], g[slot], -rate, kind, low, high)
 
-    return SetKernelsOfTerms(score, relation_gradient, ascend)
+    return KernelsOfTerms(score, relation_gradient, ascend)
