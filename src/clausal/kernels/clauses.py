@@ -47,8 +47,11 @@ class ClauseKernels(Protocol):
     ) -> None:
         """Take an AdaGrad step up, and project; a vector without a gradient stays as it is."""
 
-    def largest_by_corners(self, corners: Sequence[Corners], relations: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the largest of 0 and Σᵢ maxₖ ⟨f(k), r[i]⟩ + constant over alternatives, and its gradient.
+    def add_by_corners(
+        self, corners: Sequence[Corners], ids: Tensor, relations: Tensor, slopes: Tensor, into: Tensor
+    ) -> Tensor:
+        """Return the largest of 0 and Σᵢ maxₖ ⟨f(k), r[i]⟩ + constant over the alternatives of each clause.
 
-        The relations r are [clauses, numbers, components].
+        Its gradient by the relations, times the slope of its clause, is added to ``into``; ``ids`` [clauses, atoms]
+        are the rows of the atoms' relations in both.
         """

@@ -120,3 +120,14 @@ class Objective:
         """Return α J_I plus the regulariser, and the inconsistency of each clause: what no batch changes."""
         inconsistency = self.inconsistency()
         return self.settings.clauses.weight * self.weighted(inconsistency) + self.regulariser(), inconsistency
+
+    def add_gradient_beside_facts(self, into: Tensor) -> Tensor | None:
+        """Add the gradient of α J_I by the relations, and return the inconsistency of each clause.
+
+        None, and nothing is added, where there is more beside the facts, or autograd has to find the gradient.
+        """
+        facts = self.settings.facts
+        if self.clause_weights is None or facts.l2_entities or facts.l2_relations:
+            return None
+        slopes = self.settings.clauses.weight * self.clause_weights
+        return self.adversary.add_gradient(self.predictor, self.groups, self._constants, slopes, into)

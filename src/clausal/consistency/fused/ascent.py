@@ -68,6 +68,24 @@ class FusedAscent(GradientAscent):
         scores = _Scores.apply(kernels_for(predictor), groups, constants, relations_of(predictor, groups))
         return self._inconsistency(groups, scores)
 
+    def add_gradient(
+        self,
+        predictor: LinkPredictor,
+        groups: Sequence[ClauseGroup],
+        constants: AdversarialSet,
+        slopes: Tensor,
+        into: Tensor,
+    ) -> Tensor | None:
+        if not all(has_features(predictor, group) for group in groups):
+            return None
+        kernels, atoms = kernels_for(predictor), torch.cat([group.relations.flatten() for group in groups])
+        bound = _bind(groups, constants, predictor.relations.detach()[atoms])
+        scores = [of_group.requires_grad_() for of_group in kernels.score(bound)]
+        inconsistency = self._inconsistency(groups, scores)
+        gradients = kernels.relation_gradients(bound, torch.autograd.grad(inconsistency, scores, slopes))
+        into.index_add_(0, atoms, torch.cat([gradient.flatten(0, 1) for gradient in gradients]))
+        return inconsistency.detach()
+
     def _of_one(self, predictor: LinkPredictor, group: ClauseGroup, kept: Tensor) -> Tensor:
         if has_features(predictor, group):
             return self.constant_inconsistency(predictor, [group], [kept])

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
@@ -11,69 +10,29 @@ from torch import Tensor
 from clausal.consistency.adversaries import AdversarialSet
 from clausal.consistency.clauses import ClauseGroup
 from clausal.consistency.closed_form import ClosedForm
-from clausal.consistency.fused.kernels import kernels_for, relations_of
-from clausal.kernels import ClauseKernels, Corners
+from clausal.consistency.fused.kernels import kernels_for
+from clausal.kernels import Corners
 from clausal.model.predictor import LinkPredictor
-
-_Alternatives = list[Corners]
 
 
 class FusedClosedForm(ClosedForm):
-    """The same losses as the closed form; what is not at corners of a box is left to torch."""
+    """The same losses as the closed form, with their gradient where all clauses are treated at corners of a box."""
 
-    def constant_inconsistency(
-        self, predictor: LinkPredictor, groups: Sequence[ClauseGroup], constants: AdversarialSet
-    ) -> Tensor:
-        remaining, fused, found = iter(constants), {}, {}
-        for group in groups:
-            alternatives = self._alternatives(predictor, group, remaining)
-            if alternatives is None:
-                found[group] = self._constant_violation(predictor, group, remaining)
-            else:
-                fused[group] = alternatives
-        if fused:
-            shapes = [group.relations.shape for group in fused]
-            relations = relations_of(predictor, list(fused))
-            largest = _LargestByCorners.apply(kernels_for(predictor), list(fused.values()), shapes, relations)
-            if len(fused) == len(groups):
-                return largest
-            found |= zip(fused, largest.split([len(group.clauses) for group in fused]), strict=True)
-        return torch.cat([found[group] for group in groups])
-
-    def _alternatives(
-        self, predictor: LinkPredictor, group: ClauseGroup, constants: Iterator[Tensor]
-    ) -> _Alternatives | None:
-        treatment = self._treatment(predictor, group)
-        if treatment is None or not self._at_corners(predictor, group):
+    def add_gradient(
+        self,
+        predictor: LinkPredictor,
+        groups: Sequence[ClauseGroup],
+        constants: AdversarialSet,
+        slopes: Tensor,
+        into: Tensor,
+    ) -> Tensor | None:
+        kernels, remaining, largest = kernels_for(predictor), iter(constants), []
+        if not all(self.treats(predictor, group) and self._at_corners(predictor, group) for group in groups):
             return None
-        return [Corners(next(constants), next(constants)) for _ in treatment.alternatives]
-
-
-class _LargestByCorners(torch.autograd.Function):
-    """The largest violation of each clause of several shapes, differentiable in the relations of all atoms."""
-
-    @staticmethod
-    def forward(
-        ctx: Any,
-        kernels: ClauseKernels,
-        alternatives: Sequence[_Alternatives],
-        shapes: Sequence[tuple[int, int]],  # clauses and atoms of each shape
-        relations: Tensor,  # [atoms of all clauses, relation_dim]
-    ) -> Tensor:
-        largest, ctx.gradients = [], []
-        by_shape = relations.split([clauses * atoms for clauses, atoms in shapes])
-        for corners, (clauses, _), of_shape in zip(alternatives, shapes, by_shape, strict=True):
-            numbers = corners[0].features.shape[2]
-            values, gradient = kernels.largest_by_corners(corners, of_shape.view(clauses, numbers, -1))
-            largest.append(values)
-            ctx.gradients.append(gradient)
-        ctx.shape = relations.shape
+        by_group = slopes.split([len(group.clauses) for group in groups])
+        for group, of_group in zip(groups, by_group, strict=True):
+            treatment = self._treatment(predictor, group)
+            assert treatment is not None
+            corners = [Corners(next(remaining), next(remaining)) for _ in treatment.alternatives]
+            largest.append(kernels.add_by_corners(corners, group.relations, predictor.relations, of_group, into))
         return torch.cat(largest)
-
-    @staticmethod
-    def backward(ctx: Any, slopes: Tensor) -> tuple[None, None, None, Tensor]:
-        by_shape = slopes.split([len(gradient) for gradient in ctx.gradients])
-        gradients = [
-            (slope[:, None, None] * gradient).flatten() for slope, gradient in zip(by_shape, ctx.gradients, strict=True)
-        ]
-        return None, None, None, torch.cat(gradients).view(ctx.shape)

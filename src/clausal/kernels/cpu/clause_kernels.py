@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from clausal.kernels.clauses import BoundSets, Corners
-from clausal.kernels.cpu.corners import best_corners
+from clausal.kernels.cpu.corners import add_to_rows, best_corners
 from clausal.kernels.cpu.sets import KernelsOfTerms, set_kernels
 from clausal.kernels.cpu.threads import as_array, compiled, share
 from clausal.kernels.model import PROJECTIONS, Projection
@@ -39,10 +39,11 @@ class CPUClauseKernels:
         return kernels
 
     @cached_property
-    def _at_corners(self) -> Callable[..., None]:
-        features, relations, gradient = _nothing(3)
-        compiled(lambda: best_corners(features, features[:, 0, 0].copy(), relations, np.zeros(0, np.float32), gradient))
-        return best_corners
+    def _at_corners(self) -> tuple[Callable[..., None], Callable[..., None]]:
+        (features,), slopes, ids = _nothing(1), np.zeros(0, np.float32), np.zeros((0, 1), np.int64)
+        compiled(lambda: best_corners(features, slopes, features[:, :, 0].copy(), ids, slopes, features))
+        compiled(lambda: add_to_rows(features, ids, slopes, features[:, :, 0].copy()))
+        return best_corners, add_to_rows
 
     def score(self, bound: Sequence[BoundSets]) -> list[Tensor]:
         scores = [sets.vectors.new_empty(*sets.vectors.shape[:2], len(sets.subjects)) for sets in bound]
@@ -78,12 +79,19 @@ class CPUClauseKernels:
             tasks.append((*tables, *_places(sets), as_array(slope.contiguous()), *numbers))
         _share(self._on_sets.ascend, tasks, [len(sets.vectors) * sets.vectors.shape[1] for sets in bound])
 
-    def largest_by_corners(self, corners: Sequence[Corners], relations: Tensor) -> tuple[Tensor, Tensor]:
+    def add_by_corners(
+        self, corners: Sequence[Corners], ids: Tensor, relations: Tensor, slopes: Tensor, into: Tensor
+    ) -> Tensor:
         # By one thread, as meeting others would take as long.
-        largest, gradient = np.zeros(len(relations), np.float32), np.zeros(relations.shape, np.float32)
+        clauses, _, numbers = corners[0].features.shape
+        components = ids.shape[1] * relations.shape[1] // numbers
+        largest, gradient = np.zeros(clauses, np.float32), np.zeros((clauses, numbers, components), np.float32)
+        find_best, add = self._at_corners
+        rows = as_array(ids)
         for features, constants in corners:
-            self._at_corners(as_array(features), as_array(constants), as_array(relations), largest, gradient)
-        return torch.from_numpy(largest), torch.from_numpy(gradient)
+            find_best(as_array(features), as_array(constants), as_array(relations), rows, largest, gradient)
+        add(gradient, rows, as_array(slopes), as_array(into))
+        return torch.from_numpy(largest)
 
 
 def _share(kernel: Callable[..., None], tasks: Sequence[tuple[Any, ...]], sizes: Sequence[int]) -> None:

@@ -61,6 +61,9 @@ class FusedStep(Step):
 
     def _add_beside_facts(self) -> Tensor:
         """Add the gradient of α J_I and of the regulariser: by the relations, and by entities that clauses name."""
+        added = self.objective.add_gradient_beside_facts(self.kernels.relation_gradient)
+        if added is not None:
+            return added
         loss, inconsistency = self.objective.beside_facts()
         if not loss.requires_grad:
             return inconsistency.detach()
