@@ -28,11 +28,24 @@ class Corners(NamedTuple):
     constants: Tensor  # [clauses]
 
 
+class Forms(NamedTuple):
+    """A violation [maxₖ minⱼ (Cⱼ · scores + oⱼ)]₊ in single precision; ``ends`` says where alternative k has ended."""
+
+    matrix: Tensor  # [forms, atoms]
+    offsets: Tensor  # [forms]
+    ends: Tensor  # [alternatives]
+
+
 class ClauseKernels(Protocol):
     """Scores of sets and steps on them, of several shapes at once, and closed forms, for one trilinear scorer."""
 
     def score(self, bound: Sequence[BoundSets]) -> list[Tensor]:
         """Score the atoms of each shape [clauses, sets, atoms]."""
+
+    def violations(
+        self, scores: Sequence[Tensor], forms: Sequence[Forms], weights: Sequence[Tensor]
+    ) -> tuple[list[Tensor], list[Tensor]]:
+        """Return the sum of each clause's violations over its sets, and its gradient by the scores times weights."""
 
     def relation_gradients(self, bound: Sequence[BoundSets], slopes: Sequence[Tensor]) -> list[Tensor]:
         """Return the gradient by the relations of each shape, given that by its scores [clauses, sets, atoms]."""

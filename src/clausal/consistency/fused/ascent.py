@@ -1,7 +1,7 @@
 """Gradient ascent by kernels: scores of sets and steps on them without autograd's tensors.
 
-Kernels know the gradient of a trilinear score. What a formula makes of its scores is left to the semantics, whose
-gradient by a few scores for each set autograd finds as ever.
+Kernels know the gradient of a trilinear score, and of violations made of linear forms, as Gödel's are. What another
+semantics or pooling makes of the scores is left to autograd, a few numbers for each set.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from torch import Tensor
 from clausal.consistency.adversaries import AdversarialSet, GradientAscent
 from clausal.consistency.clauses import ArgumentSlots, ClauseGroup
 from clausal.consistency.features import has_features
+from clausal.consistency.fused.forms import packed_forms
 from clausal.consistency.fused.kernels import kernels_for, relations_of
 from clausal.consistency.pooling import POOLINGS
 from clausal.consistency.regions import resolved
@@ -47,9 +48,9 @@ class FusedAscent(GradientAscent):
         sums = [torch.full_like(vectors, 0.1) for vectors in sets]
         onto = predictor.domain.projection if resolved(self.region, predictor) == "domain" else None
         project_ = self._projections(predictor, groups) if onto is None else []
+        weights = torch.ones(sum(len(group.clauses) for group in groups))
         for _ in range(self.steps):
-            scores = [of_group.requires_grad_() for of_group in kernels.score(bound)]
-            slopes = torch.autograd.grad(self._inconsistency(groups, scores).sum(), scores)
+            _, slopes = self._slopes(kernels, groups, kernels.score(bound), weights)
             kernels.ascend_(bound, sums, slopes, self.learning_rate, onto or Projection())
             for vectors, onto_region_ in zip(sets, project_, strict=False):
                 onto_region_(vectors)
@@ -80,11 +81,25 @@ class FusedAscent(GradientAscent):
             return None
         kernels, atoms = kernels_for(predictor), torch.cat([group.relations.flatten() for group in groups])
         bound = _bind(groups, constants, predictor.relations.detach()[atoms])
-        scores = [of_group.requires_grad_() for of_group in kernels.score(bound)]
-        inconsistency = self._inconsistency(groups, scores)
-        gradients = kernels.relation_gradients(bound, torch.autograd.grad(inconsistency, scores, slopes))
+        inconsistency, by_scores = self._slopes(kernels, groups, kernels.score(bound), slopes)
+        gradients = kernels.relation_gradients(bound, by_scores)
         into.index_add_(0, atoms, torch.cat([gradient.flatten(0, 1) for gradient in gradients]))
-        return inconsistency.detach()
+        return inconsistency
+
+    def _slopes(
+        self, kernels: ClauseKernels, groups: Sequence[ClauseGroup], scores: Sequence[Tensor], weights: Tensor
+    ) -> tuple[Tensor, Sequence[Tensor]]:
+        """Return the inconsistency of each clause, and its gradient by the scores times weights [clauses]."""
+        forms = [packed_forms(group.shape.formula, self.semantics) for group in groups]
+        known = [one for one in forms if one is not None]
+        if len(known) < len(forms) or self.pooling not in ("sum", "mean"):
+            scores = [of_group.requires_grad_() for of_group in scores]
+            inconsistency = self._inconsistency(groups, scores)
+            return inconsistency.detach(), torch.autograd.grad(inconsistency, scores, weights)
+        share = 1 / self.sets if self.pooling == "mean" else 1
+        by_group = (share * weights).split([len(group.clauses) for group in groups])
+        sums, slopes = kernels.violations(scores, known, by_group)
+        return share * torch.cat(sums), slopes
 
     def _of_one(self, predictor: LinkPredictor, group: ClauseGroup, kept: Tensor) -> Tensor:
         if has_features(predictor, group):

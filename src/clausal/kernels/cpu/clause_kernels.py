@@ -11,8 +11,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from clausal.kernels.clauses import BoundSets, Corners
+from clausal.kernels.clauses import BoundSets, Corners, Forms
 from clausal.kernels.cpu.corners import add_to_rows, best_corners
+from clausal.kernels.cpu.forms import add_violations
 from clausal.kernels.cpu.sets import KernelsOfTerms, set_kernels
 from clausal.kernels.cpu.threads import as_array, compiled, share
 from clausal.kernels.model import PROJECTIONS, Projection
@@ -39,6 +40,12 @@ class CPUClauseKernels:
         return kernels
 
     @cached_property
+    def _by_forms(self) -> Callable[..., None]:
+        (scores, slopes), forms, numbers = _nothing(2), np.zeros((0, 1), np.float32), np.zeros(0, np.float32)
+        compiled(lambda: add_violations(scores, forms, numbers, np.zeros(0, np.int64), numbers, numbers, slopes))
+        return add_violations
+
+    @cached_property
     def _at_corners(self) -> tuple[Callable[..., None], Callable[..., None]]:
         (features,), slopes, ids = _nothing(1), np.zeros(0, np.float32), np.zeros((0, 1), np.int64)
         compiled(lambda: best_corners(features, slopes, features[:, :, 0].copy(), ids, slopes, features))
@@ -53,6 +60,14 @@ class CPUClauseKernels:
         ]
         _share(self._on_sets.score, tasks, [len(sets.vectors) * sets.vectors.shape[1] for sets in bound])
         return scores
+
+    def violations(
+        self, scores: Sequence[Tensor], forms: Sequence[Forms], weights: Sequence[Tensor]
+    ) -> tuple[list[Tensor], list[Tensor]]:
+        sums, slopes = [torch.empty_like(one) for one in weights], [torch.empty_like(one) for one in scores]
+        for of_group, tables, *rest in zip(scores, forms, weights, sums, slopes, strict=True):
+            self._by_forms(as_array(of_group), *map(as_array, tables), *map(as_array, rest))
+        return sums, slopes
 
     def relation_gradients(self, bound: Sequence[BoundSets], slopes: Sequence[Tensor]) -> list[Tensor]:
         gradients = [torch.zeros_like(sets.relations) for sets in bound]
