@@ -47,13 +47,14 @@ class FusedAscent(GradientAscent):
         kernels = kernels_for(predictor)
         sums = [torch.full_like(vectors, 0.1) for vectors in sets]
         onto = predictor.domain.projection if resolved(self.region, predictor) == "domain" else None
-        project_ = self._projections(predictor, groups) if onto is None else []
+        project_ = self._projections(predictor, groups)
         weights = torch.ones(sum(len(group.clauses) for group in groups))
         for _ in range(self.steps):
             _, slopes = self._slopes(kernels, groups, kernels.score(bound), weights)
             kernels.ascend_(bound, sums, slopes, self.learning_rate, onto or Projection())
-            for vectors, onto_region_ in zip(sets, project_, strict=False):
-                onto_region_(vectors)
+            if onto is None:
+                for vectors, onto_region_ in zip(sets, project_, strict=True):
+                    onto_region_(vectors)
 
     def while_constant(
         self, predictor: LinkPredictor, groups: Sequence[ClauseGroup], adversarial_set: AdversarialSet
