@@ -16,7 +16,8 @@ class BoundSets(NamedTuple):
     """
 
     vectors: Tensor  # [clauses, sets, slots, dim]
-    relations: Tensor  # [clauses, atoms, relation_dim]
+    relations: Tensor  # [relations, relation_dim]
+    ids: Tensor  # [clauses, atoms]
     subjects: tuple[int, ...]
     objects: tuple[int, ...]
 
@@ -47,8 +48,8 @@ class ClauseKernels(Protocol):
     ) -> tuple[list[Tensor], list[Tensor]]:
         """Return the sum of each clause's violations over its sets, and its gradient by the scores times weights."""
 
-    def relation_gradients(self, bound: Sequence[BoundSets], slopes: Sequence[Tensor]) -> list[Tensor]:
-        """Return the gradient by the relations of each shape, given that by its scores [clauses, sets, atoms]."""
+    def add_relation_gradients(self, bound: Sequence[BoundSets], slopes: Sequence[Tensor], into: Tensor) -> None:
+        """Add the gradient by all relations, given that by the scores of each shape [clauses, sets, atoms]."""
 
     def ascend_(
         self,

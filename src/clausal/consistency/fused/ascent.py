@@ -16,7 +16,7 @@ from clausal.consistency.adversaries import AdversarialSet, GradientAscent
 from clausal.consistency.clauses import ArgumentSlots, ClauseGroup
 from clausal.consistency.features import has_features
 from clausal.consistency.fused.forms import packed_forms
-from clausal.consistency.fused.kernels import kernels_for, relations_of
+from clausal.consistency.fused.kernels import kernels_for
 from clausal.consistency.pooling import POOLINGS
 from clausal.consistency.regions import resolved
 from clausal.kernels import BoundSets, ClauseKernels, Projection
@@ -43,7 +43,7 @@ class FusedAscent(GradientAscent):
     def _ascend(self, predictor: LinkPredictor, groups: Sequence[ClauseGroup], sets: AdversarialSet) -> None:
         if not groups:
             return
-        bound = _bind(groups, sets, relations_of(predictor, groups))
+        bound = _bind(groups, sets, predictor.relations)
         kernels = kernels_for(predictor)
         sums = [torch.full_like(vectors, 0.1) for vectors in sets]
         onto = predictor.domain.projection if resolved(self.region, predictor) == "domain" else None
@@ -67,7 +67,7 @@ class FusedAscent(GradientAscent):
         if not all(has_features(predictor, group) for group in groups):
             parts = [self._of_one(predictor, group, kept) for group, kept in zip(groups, constants, strict=True)]
             return torch.cat(parts)
-        scores = _Scores.apply(kernels_for(predictor), groups, constants, relations_of(predictor, groups))
+        scores = _Scores.apply(kernels_for(predictor), groups, constants, predictor.relations)
         return self._inconsistency(groups, scores)
 
     def add_gradient(
@@ -80,11 +80,9 @@ class FusedAscent(GradientAscent):
     ) -> Tensor | None:
         if not all(has_features(predictor, group) for group in groups):
             return None
-        kernels, atoms = kernels_for(predictor), torch.cat([group.relations.flatten() for group in groups])
-        bound = _bind(groups, constants, predictor.relations.detach()[atoms])
+        kernels, bound = kernels_for(predictor), _bind(groups, constants, predictor.relations)
         inconsistency, by_scores = self._slopes(kernels, groups, kernels.score(bound), slopes)
-        gradients = kernels.relation_gradients(bound, by_scores)
-        into.index_add_(0, atoms, torch.cat([gradient.flatten(0, 1) for gradient in gradients]))
+        kernels.add_relation_gradients(bound, by_scores, into)
         return inconsistency
 
     def _slopes(
@@ -119,7 +117,7 @@ class FusedAscent(GradientAscent):
 
 
 class _Scores(torch.autograd.Function):
-    """The scores of the atoms of each group, differentiable in the relations of all of them [atoms, relation_dim]."""
+    """The scores of the atoms of each group, differentiable in the relations [relations, relation_dim]."""
 
     @staticmethod
     def forward(
@@ -130,14 +128,14 @@ class _Scores(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *slopes: Tensor) -> tuple[None, None, None, Tensor]:
-        gradients = ctx.kernels.relation_gradients(ctx.bound, slopes)
-        return None, None, None, torch.cat([gradient.flatten(0, 1) for gradient in gradients])
+        gradient = torch.zeros_like(ctx.bound[0].relations)
+        ctx.kernels.add_relation_gradients(ctx.bound, slopes, gradient)
+        return None, None, None, gradient
 
 
 def _bind(groups: Sequence[ClauseGroup], sets: AdversarialSet, relations: Tensor) -> list[BoundSets]:
-    by_group = relations.detach().split([group.relations.numel() for group in groups])
     bound = []
-    for group, vectors, of_group in zip(groups, sets, by_group, strict=True):
+    for group, vectors in zip(groups, sets, strict=True):
         subjects, objects = map(tuple, ArgumentSlots.of(group.shape, 2).positions)
-        bound.append(BoundSets(vectors, of_group.view(*group.relations.shape, -1), subjects, objects))
+        bound.append(BoundSets(vectors, relations.detach(), group.relations, subjects, objects))
     return bound

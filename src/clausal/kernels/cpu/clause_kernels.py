@@ -32,11 +32,13 @@ class CPUClauseKernels:
     @cached_property
     def _on_sets(self) -> KernelsOfTerms:
         kernels = set_kernels(self._terms)
-        vectors, relations, slopes = (np.zeros((0, 1, 1, self._terms.parts), np.float32), *_nothing(2))
+        vectors, (slopes, gradient) = np.zeros((0, 1, 1, self._terms.parts), np.float32), _nothing(2)
+        relations, ids = np.zeros((0, 1), np.float32), np.zeros((0, 1), np.int64)
         places, rate = (np.zeros(1, np.int64),) * 2, np.float32(0)
-        compiled(lambda: kernels.score(vectors, relations, *places, slopes, 0, 0))
-        compiled(lambda: kernels.relation_gradient(vectors, *places, slopes, relations, 0, 0))
-        compiled(lambda: kernels.ascend(vectors, vectors, relations, *places, slopes, rate, 0, rate, rate, 0, 0))
+        compiled(lambda: kernels.score(vectors, relations, ids, *places, slopes, 0, 0))
+        compiled(lambda: kernels.relation_gradient(vectors, *places, slopes, gradient, 0, 0))
+        compiled(lambda: kernels.ascend(vectors, vectors, relations, ids, *places, slopes, rate, 0, rate, rate, 0, 0))
+        compiled(lambda: add_to_rows(gradient, ids, np.zeros(0, np.float32), relations))
         return kernels
 
     @cached_property
@@ -46,16 +48,16 @@ class CPUClauseKernels:
         return add_violations
 
     @cached_property
-    def _at_corners(self) -> tuple[Callable[..., None], Callable[..., None]]:
+    def _at_corners(self) -> Callable[..., None]:
         (features,), slopes, ids = _nothing(1), np.zeros(0, np.float32), np.zeros((0, 1), np.int64)
         compiled(lambda: best_corners(features, slopes, features[:, :, 0].copy(), ids, slopes, features))
         compiled(lambda: add_to_rows(features, ids, slopes, features[:, :, 0].copy()))
-        return best_corners, add_to_rows
+        return best_corners
 
     def score(self, bound: Sequence[BoundSets]) -> list[Tensor]:
         scores = [sets.vectors.new_empty(*sets.vectors.shape[:2], len(sets.subjects)) for sets in bound]
         tasks = [
-            (as_array(sets.vectors), as_array(sets.relations), *_places(sets), as_array(into))
+            (as_array(sets.vectors), *_relations(sets), *_places(sets), as_array(into))
             for sets, into in zip(bound, scores, strict=True)
         ]
         _share(self._on_sets.score, tasks, [len(sets.vectors) * sets.vectors.shape[1] for sets in bound])
@@ -69,15 +71,16 @@ class CPUClauseKernels:
             self._by_forms(as_array(of_group), *map(as_array, tables), *map(as_array, rest))
         return sums, slopes
 
-    def relation_gradients(self, bound: Sequence[BoundSets], slopes: Sequence[Tensor]) -> list[Tensor]:
-        gradients = [torch.zeros_like(sets.relations) for sets in bound]
+    def add_relation_gradients(self, bound: Sequence[BoundSets], slopes: Sequence[Tensor], into: Tensor) -> None:
+        gradients = [np.zeros((*sets.ids.shape, into.shape[1]), np.float32) for sets in bound]
         tasks = [
-            (as_array(sets.vectors), *_places(sets), as_array(slope.contiguous()), as_array(into))
-            for sets, slope, into in zip(bound, slopes, gradients, strict=True)
+            (as_array(sets.vectors), *_places(sets), as_array(slope.contiguous()), gradient)
+            for sets, slope, gradient in zip(bound, slopes, gradients, strict=True)
         ]
         # By clause, as each has a gradient of its own to add to: the sum is the same for any number of threads.
         _share(self._on_sets.relation_gradient, tasks, [len(sets.vectors) for sets in bound])
-        return gradients
+        for sets, gradient in zip(bound, gradients, strict=True):
+            add_to_rows(gradient, as_array(sets.ids), np.ones(len(gradient), np.float32), as_array(into))
 
     def ascend_(
         self,
@@ -90,7 +93,7 @@ class CPUClauseKernels:
         numbers = np.float32(rate), PROJECTIONS[onto.kind], np.float32(onto.low), np.float32(onto.high)
         tasks = []
         for sets, squares, slope in zip(bound, sums, slopes, strict=True):
-            tables = as_array(sets.vectors), as_array(squares), as_array(sets.relations)
+            tables = as_array(sets.vectors), as_array(squares), *_relations(sets)
             tasks.append((*tables, *_places(sets), as_array(slope.contiguous()), *numbers))
         _share(self._on_sets.ascend, tasks, [len(sets.vectors) * sets.vectors.shape[1] for sets in bound])
 
@@ -101,11 +104,10 @@ class CPUClauseKernels:
         clauses, _, numbers = corners[0].features.shape
         components = ids.shape[1] * relations.shape[1] // numbers
         largest, gradient = np.zeros(clauses, np.float32), np.zeros((clauses, numbers, components), np.float32)
-        find_best, add = self._at_corners
         rows = as_array(ids)
         for features, constants in corners:
-            find_best(as_array(features), as_array(constants), as_array(relations), rows, largest, gradient)
-        add(gradient, rows, as_array(slopes), as_array(into))
+            self._at_corners(as_array(features), as_array(constants), as_array(relations), rows, largest, gradient)
+        add_to_rows(gradient, rows, as_array(slopes), as_array(into))
         return torch.from_numpy(largest)
 
 
@@ -118,6 +120,10 @@ def _share(kernel: Callable[..., None], tasks: Sequence[tuple[Any, ...]], sizes:
             kernel(*task, thread * size // threads, (thread + 1) * size // threads)
 
     share(threads, threads, work)
+
+
+def _relations(sets: BoundSets) -> tuple[NDArray[Any], NDArray[Any]]:
+    return as_array(sets.relations), as_array(sets.ids)
 
 
 def _places(sets: BoundSets) -> tuple[NDArray[Any], NDArray[Any]]:

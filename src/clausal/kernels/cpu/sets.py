@@ -36,13 +36,13 @@ def set_kernels(terms: Terms) -> KernelsOfTerms:
     constants, parts = tuple((float(w), rho, sigma, omega) for w, rho, sigma, omega in terms.terms), terms.parts
 
     @njit(**KERNEL)
-    def score(vectors, relations, subjects, objects, scores, first, last):  # type: ignore[no-untyped-def]
+    def score(vectors, relations, ids, subjects, objects, scores, first, last):  # type: ignore[no-untyped-def]
         """Score the atoms on sets first to last, counted over all clauses."""
         sets, width = vectors.shape[1], vectors.shape[3] // parts
         for row in range(first, last):
             clause, one = row // sets, row % sets
             for atom in range(len(subjects)):
-                relation = relations[clause, atom]
+                relation = relations[ids[clause, atom]]
                 subject, object = vectors[clause, one, subjects[atom]], vectors[clause, one, objects[atom]]
                 total = np.float32(0)
                 for i in range(width):
@@ -64,7 +64,7 @@ def set_kernels(terms: Terms) -> KernelsOfTerms:
 
     @njit(**KERNEL)
     def ascend(  # type: ignore[no-untyped-def]
-        vectors, sums, relations, subjects, objects, slopes, rate, kind, low, high, first, last
+        vectors, sums, relations, ids, subjects, objects, slopes, rate, kind, low, high, first, last
     ):
         """v ← proj(v + η g / √Σg²) for the vectors of sets first to last, counted over all clauses."""
         sets, slots, dim = vectors.shape[1], vectors.shape[2], vectors.shape[3]
@@ -75,7 +75,7 @@ def set_kernels(terms: Terms) -> KernelsOfTerms:
             for atom in range(len(subjects)):
                 c = slopes[clause, one, atom]
                 if c != 0:
-                    s, o, relation = subjects[atom], objects[atom], relations[clause, atom]
+                    s, o, relation = subjects[atom], objects[atom], relations[ids[clause, atom]]
                     add_by_subject(constants, parts, c, relation, vectors[clause, one, o], g[s])
                     add_by_object(constants, parts, c, relation, vectors[clause, one, s], g[o])
                     moved[s] = moved[o] = True
