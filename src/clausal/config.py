@@ -197,7 +197,8 @@ class TrainSettings(_Section):
     step: Literal["auto", "eager", "compiled", "fused"] = Field(
         "auto",
         description="the form of the training step: plain PyTorch, compiled by torch, or fused kernels for DistMult, "
-        "ComplEx, SimplE and CP; `auto` takes the fastest that the model and the machine allow",
+        "ComplEx, SimplE and CP, on a CPU also for the adversary; `auto` takes the fastest that the model and the "
+        "machine allow",
     )
     precision: Literal["high", "highest"] = Field(
         "high",

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from random_models import groups_of, random_predictor
 
-from clausal.consistency import SEMANTICS, ClosedForm, certify, without_closed_form
+from clausal.consistency import SEMANTICS, ClosedForm, GradientAscent, certify, without_closed_form
+from clausal.consistency.semantics import Threshold
 from clausal.model import Ball, BlockScorer, Box, Cube, Sphere, Unbounded
 from clausal.model.scorers import SCORERS
 
@@ -140,6 +141,16 @@ def test_one_variable_and_constants_on_spheres_and_balls(scorer, domain, text, d
     (certificate,) = certify(predictor, groups_of(text))
     assert certificate.bound.item() == pytest.approx(expected, abs=1e-9)
     assert certificate.attained.item() == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("domain", ROUND, ids=str)
+def test_a_constant_in_every_atom_leaves_a_linear_bound_that_ascents_nearly_reach(domain):
+    predictor, groups = random_predictor("complex", domain, seed=1), groups_of("p(X, e1) => q(X, e2)")
+    semantics = Threshold(-0.3, 0.3)
+    vectors = GradientAscent(50, 200, semantics=semantics).find(predictor, groups, torch.Generator().manual_seed(0))
+    reached = groups[0].violation(predictor, semantics, vectors[0]).max()
+    bound = ClosedForm(semantics=semantics).inconsistency(predictor, groups, [])
+    assert 0 < reached <= bound <= 1.05 * reached
 
 
 @pytest.mark.parametrize("kind", CLAUSES)

@@ -58,6 +58,20 @@ class Adversary(ABC):
         """Return the inconsistency of each clause on what ``while_constant`` returned, the same numbers."""
         return self.inconsistency(predictor, groups, constants)
 
+    def add_gradient(
+        self,
+        predictor: LinkPredictor,
+        groups: Sequence[ClauseGroup],
+        constants: AdversarialSet,
+        slopes: Tensor,
+        into: Tensor,
+    ) -> Tensor | None:
+        """Add Σ slope · ∂J_I/∂θ over clauses to the gradient by relations, and return ``constant_inconsistency``.
+
+        None, and nothing is added, where autograd has to find the gradient.
+        """
+        return None
+
 
 class RealEntities(Adversary):
     """Vectors of entities drawn at random: the baseline without a search (τ_a = 0)."""

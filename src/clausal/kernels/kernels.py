@@ -9,7 +9,9 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from clausal.kernels.clauses import ClauseKernels
 from clausal.kernels.model import FusedModel
+from clausal.kernels.terms import Terms
 
 
 class Kernels(Protocol):
@@ -43,3 +45,12 @@ def find_kernels(device: torch.device) -> Callable[[FusedModel], Kernels] | str:
 
         return CUDAKernels
     return f"there are no kernels for the device {device.type}"
+
+
+def find_clause_kernels(device: torch.device) -> Callable[[Terms], ClauseKernels] | None:
+    """Return what makes kernels on adversarial sets for a scorer; None where torch's operations must do."""
+    if device.type != "cpu" or find_spec("numba") is None:
+        return None
+    from clausal.kernels.cpu import CPUClauseKernels
+
+    return CPUClauseKernels

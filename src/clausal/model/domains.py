@@ -9,12 +9,18 @@ import torch
 from torch import Tensor
 
 from clausal.errors import InputError
+from clausal.kernels import Projection
 
 
 class Domain(ABC):
     """A set of vectors with a projection onto it."""
 
     name: str
+
+    @property
+    def projection(self) -> Projection | None:
+        """The projection as fast kernels know it; None where they do not."""
+        return None
 
     @abstractmethod
     def project(self, vectors: Tensor) -> Tensor:
@@ -47,6 +53,10 @@ class Sphere(Domain):
 
     name = "sphere"
 
+    @property
+    def projection(self) -> Projection:
+        return Projection("sphere")
+
     def project(self, vectors: Tensor) -> Tensor:
         norm = torch.linalg.vector_norm(vectors, dim=-1, keepdim=True)
         anywhere = vectors.shape[-1] ** -0.5  # the zero vector is equally far from every point
@@ -65,6 +75,10 @@ class Ball(Domain):
     """The unit ball, ‖h‖₂ ≤ 1."""
 
     name = "ball"
+
+    @property
+    def projection(self) -> Projection:
+        return Projection("ball")
 
     def project(self, vectors: Tensor) -> Tensor:
         norm = torch.linalg.vector_norm(vectors, dim=-1, keepdim=True)
@@ -90,6 +104,10 @@ class Box(Domain):
         if not low < high:
             raise InputError(f"model.box: the lower bound {low} must be below the upper bound {high}")
         self.low, self.high = low, high
+
+    @property
+    def projection(self) -> Projection:
+        return Projection("clip", self.low, self.high)
 
     def project(self, vectors: Tensor) -> Tensor:
         return vectors.clamp(self.low, self.high)
@@ -122,6 +140,10 @@ class Unbounded(Domain):
     """All of ℝᵏ: no projection."""
 
     name = "none"
+
+    @property
+    def projection(self) -> Projection:
+        return Projection()
 
     def project(self, vectors: Tensor) -> Tensor:
         return vectors

@@ -61,6 +61,7 @@ class Objective:
     def __post_init__(self) -> None:
         self._constants: AdversarialSet = []
         self.clause_weights = torch.cat([group.weights for group in self.groups]) if self.groups else None
+        self._slopes = None if self.clause_weights is None else self.settings.clauses.weight * self.clause_weights
 
     def adopt(self, found: AdversarialSet) -> None:
         """Take a new adversarial set, and make ready what it is scored by until the next one."""
@@ -120,3 +121,13 @@ class Objective:
         """Return α J_I plus the regulariser, and the inconsistency of each clause: what no batch changes."""
         inconsistency = self.inconsistency()
         return self.settings.clauses.weight * self.weighted(inconsistency) + self.regulariser(), inconsistency
+
+    def add_gradient_beside_facts(self, into: Tensor) -> Tensor | None:
+        """Add the gradient of α J_I by the relations, and return the inconsistency of each clause.
+
+        None, and nothing is added, where there is more beside the facts, or autograd has to find the gradient.
+        """
+        facts = self.settings.facts
+        if self._slopes is None or facts.l2_entities or facts.l2_relations:
+            return None
+        return self.adversary.add_gradient(self.predictor, self.groups, self._constants, self._slopes, into)

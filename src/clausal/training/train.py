@@ -23,6 +23,7 @@ from clausal.consistency import (
     without_closed_form,
 )
 from clausal.consistency.forms import LINEAR
+from clausal.consistency.fused import FusedAscent, FusedClosedForm, can_fuse
 from clausal.consistency.recorded import RecordedAscent
 from clausal.consistency.semantics import Threshold
 from clausal.errors import InputError
@@ -72,7 +73,7 @@ def prepare(
             f"note: scores of {settings.model.scorer if scorer is None else type(scorer).__name__} are never positive, "
             f"so facts cannot satisfy the {settings.facts.loss} loss; facts.loss = pairwise suits it"
         )
-    adversary, groups = make_adversary(graph, clauses, settings.clauses, predictor, tell)
+    adversary, groups = make_adversary(graph, clauses, settings.clauses, predictor, tell, settings.train.step)
     validate, certify = make_validation(graph, settings), make_certification(graph, groups, settings, device)
     return AdversarialSetTraining(predictor, graph, groups, adversary, settings, validate, certify, tell)
 
@@ -102,12 +103,17 @@ def make_adversary(
     settings: ClauseSettings,
     predictor: LinkPredictor,
     tell: Callable[[str], None],
+    step: str = "auto",
 ) -> tuple[Adversary, list[ClauseGroup]]:
-    """Make the adversary that the settings name, and the clauses it will treat, by shape."""
+    """Make the adversary that the settings name, and the clauses it will treat, by shape.
+
+    It is as fast as the form of the step allows: what is eager or compiled is made of torch's operations.
+    """
     semantics = make_semantics(settings)
     facts = torch.from_numpy(graph.train).to(predictor.device)
     ascent = settings.sets, settings.steps, settings.learning_rate, settings.pooling
-    kind = RecordedAscent if predictor.device.type == "cuda" else GradientAscent
+    fused = step in ("auto", "fused") and can_fuse(predictor)
+    kind = RecordedAscent if predictor.device.type == "cuda" else FusedAscent if fused else GradientAscent
     gradient = kind(*ascent, semantics, settings.region, facts)
     groups = readings_of(group_clauses(clauses, graph.entities, graph.relations), predictor)
     if settings.adversary == "none":
@@ -116,7 +122,8 @@ def make_adversary(
         return RealEntities(settings.sets, settings.pooling, semantics), groups
     if settings.adversary == "gradient":
         return gradient, groups
-    adversary = ClosedForm(gradient if settings.fallback == "gradient" else None, semantics, settings.region, facts)
+    fallback = gradient if settings.fallback == "gradient" else None
+    adversary = (FusedClosedForm if fused else ClosedForm)(fallback, semantics, settings.region, facts)
     groups = [group.to(predictor.device) for group in groups]
     others = without_closed_form(adversary, predictor, groups)
     explanation = _explain_without_closed_form(predictor, others)

@@ -17,6 +17,7 @@ from numba import njit
 
 from clausal.kernels.cpu.options import KERNEL, PART
 from clausal.kernels.cpu.prefetch import prefetch
+from clausal.kernels.cpu.products import ONE, add_by_object, add_by_subject
 from clausal.kernels.model import LOSSES
 from clausal.kernels.terms import Terms
 
@@ -52,8 +53,8 @@ def fact_kernel(terms: Terms) -> Callable[..., float]:
             subject, relation, object = entities[s], relations[p], entities[o]
             a[:] = 0
             b[:] = 0
-            _add_by_subject(constants, parts, relation, object, a)
-            _add_by_object(constants, parts, relation, subject, b)
+            add_by_subject(constants, parts, ONE, relation, object, a)
+            add_by_object(constants, parts, ONE, relation, subject, b)
             for k in range(count):
                 c_x[k], c_y[k] = _dot(a, entities[subjects[k, j]]), _dot(b, entities[objects[k, j]])
             c, value = _coefficients(loss, margin, weights[p], _dot(b, object), c_x, c_y)
@@ -72,9 +73,9 @@ def fact_kernel(terms: Terms) -> Callable[..., float]:
                     _add(c_y[k], entities[y], y_sum)
                     _add(c_y[k], b, entity_gradient[slots[y]])
             _add_by_relation(constants, parts, subject, y_sum, x_sum, object, relation_gradient[p])
-            _add_by_subject(constants, parts, relation, y_sum, entity_gradient[slots[s]])
+            add_by_subject(constants, parts, ONE, relation, y_sum, entity_gradient[slots[s]])
             _add(c, subject, x_sum)
-            _add_by_object(constants, parts, relation, x_sum, entity_gradient[slots[o]])
+            add_by_object(constants, parts, ONE, relation, x_sum, entity_gradient[slots[o]])
         return total
 
     kernel: Callable[..., float] = add_fact_gradients
@@ -123,32 +124,6 @@ def _dot(one, other):  # type: ignore[no-untyped-def]
 def _add(c, vector, into):  # type: ignore[no-untyped-def]
     for i in range(len(into)):
         into[i] += c * vector[i]
-
-
-@njit(**PART)
-def _add_by_subject(terms, parts, relation, object, into):  # type: ignore[no-untyped-def]
-    """∂φ/∂x[σ] = Σ_t w_t r[ρ_t] y[ω_t] over the terms with σ_t = σ."""
-    width = len(object) // parts
-    for part in range(parts):
-        for i in range(width):
-            total = np.float32(0)
-            for weight, rho, sigma, omega in terms:
-                if sigma == part:
-                    total += np.float32(weight) * relation[rho * width + i] * object[omega * width + i]
-            into[part * width + i] += total
-
-
-@njit(**PART)
-def _add_by_object(terms, parts, relation, subject, into):  # type: ignore[no-untyped-def]
-    """∂φ/∂y[ω] = Σ_t w_t r[ρ_t] x[σ_t] over the terms with ω_t = ω."""
-    width = len(subject) // parts
-    for part in range(parts):
-        for i in range(width):
-            total = np.float32(0)
-            for weight, rho, sigma, omega in terms:
-                if omega == part:
-                    total += np.float32(weight) * relation[rho * width + i] * subject[sigma * width + i]
-            into[part * width + i] += total
 
 
 @njit(**PART)

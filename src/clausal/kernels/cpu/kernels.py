@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from functools import cache
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import torch
@@ -14,12 +10,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from clausal.kernels.cpu.facts import fact_kernel
+from clausal.kernels.cpu.threads import as_array, compiled, share
 from clausal.kernels.cpu.updates import adagrad, assign_slots
 from clausal.kernels.model import LOSSES, PROJECTIONS, FusedModel, Projection
 
 _MOST_THREADS = 4
 """Each thread adds up gradients of its own, and beyond a few, adding those up takes longer than they save."""
-_Result = TypeVar("_Result")
 
 
 class CPUKernels:
@@ -29,7 +25,7 @@ class CPUKernels:
         self.model = model
         self.threads = min(torch.get_num_threads(), _MOST_THREADS)
         weights = model.subject_weights
-        self._weights = np.ones(len(model.relations), np.float32) if weights is None else _array(weights)
+        self._weights = np.ones(len(model.relations), np.float32) if weights is None else as_array(weights)
         self._named = np.empty(0, np.int64)
         self._slots = np.full(len(model.entities), -1, np.int64)
         self._rows = np.empty(0, np.int64)
@@ -37,23 +33,23 @@ class CPUKernels:
         self._relation_gradients = np.zeros((self.threads, *model.relations.shape), np.float32)
         self.relation_gradient = torch.from_numpy(self._relation_gradients[0])
         self._compile()
-        self._named = _array(model.named)
+        self._named = as_array(model.named)
 
     def add_fact_gradients(self, facts: Tensor, subjects: Tensor, objects: Tensor) -> Tensor:
-        batch = _array(facts), _array(subjects), _array(objects)
+        batch = as_array(facts), as_array(subjects), as_array(objects)
         self._take_slots(*batch)
         model, kernel = self.model, fact_kernel(self.model.terms)
-        tables = _array(model.entities), _array(model.relations)
+        tables = as_array(model.entities), as_array(model.relations)
         numbers = LOSSES[model.loss], np.float32(model.margin), self._weights
 
         def work(thread: int, first: int, last: int) -> float:
             into = self._entity_gradients[thread], self._relation_gradients[thread]
             return kernel(*tables, *batch, self._slots, *numbers, *into, first, last)
 
-        return torch.tensor(sum(_share(self.threads, len(facts), work)), dtype=torch.float32)
+        return torch.tensor(sum(share(self.threads, len(facts), work)), dtype=torch.float32)
 
     def add_named_gradients(self, gradient: Tensor) -> None:
-        self._entity_gradients[0, self._slots[self._named]] += _array(gradient)
+        self._entity_gradients[0, self._slots[self._named]] += as_array(gradient)
 
     def adagrad_(self, entity_sums: Tensor, relation_sums: Tensor, rate: float) -> None:
         model, all_rows = self.model, np.arange(len(relation_sums))
@@ -70,13 +66,13 @@ class CPUKernels:
         rate: float,
         onto: Projection,
     ) -> None:
-        tables = _array(parameters), _array(sums)
+        tables = as_array(parameters), as_array(sums)
         numbers = np.float32(rate), PROJECTIONS[onto.kind], np.float32(onto.low), np.float32(onto.high)
 
         def work(thread: int, first: int, last: int) -> None:
             adagrad(*tables, gradients, rows, *numbers, first, last)
 
-        _share(self.threads, len(rows), work)
+        share(self.threads, len(rows), work)
 
     def _take_slots(self, facts: NDArray[Any], subjects: NDArray[Any], objects: NDArray[Any]) -> None:
         entities, dim = self.model.entities.shape
@@ -90,26 +86,9 @@ class CPUKernels:
         """Compile the kernels, or find them where an earlier process left them, on a batch without facts."""
         nothing = torch.empty(0, 3, dtype=torch.long), *torch.empty(2, 1, 0, dtype=torch.long)
         sums = torch.empty_like(self.model.entities[:0]), torch.ones_like(self.model.relations)
-        for _ in range(3):  # a kernel that cannot be kept on a full disk is there the next time
-            with suppress(OSError):
-                self.add_fact_gradients(*nothing)
-                self.adagrad_(*sums, 0.0)
-                return
 
+        def work() -> None:
+            self.add_fact_gradients(*nothing)
+            self.adagrad_(*sums, 0.0)
 
-def _array(tensor: Tensor) -> NDArray[Any]:
-    array: NDArray[Any] = tensor.detach().numpy()
-    return array
-
-
-@cache
-def _pool(threads: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(threads, thread_name_prefix="clausal-kernel")
-
-
-def _share(threads: int, size: int, work: Callable[[int, int, int], _Result]) -> list[_Result]:
-    """Let each thread do its share of a range."""
-    share = max(1, -(-size // threads))
-    starts = range(share, size, share)
-    tasks = [_pool(threads).submit(work, i, at, min(at + share, size)) for i, at in enumerate(starts, 1)]
-    return [work(0, 0, min(share, size)), *(task.result() for task in tasks)]
+        compiled(work)

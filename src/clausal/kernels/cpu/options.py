@@ -12,4 +12,8 @@ OPTIONS: dict[str, Any] = {
 KERNEL = OPTIONS | {"cache": True}
 """What Python calls, compiled once for all processes."""
 PART = OPTIONS | {"inline": "always"}
-"""What kernels of the same file call: put into them, where constants are known and loops over terms disappear."""
+"""What kernels call: put into them, where constants are known and loops over terms disappear.
+
+Numba compiles a kernel again when its own file changes, not when that of a part does: after a change there, remove
+``__pycache__``.
+"""

@@ -13,8 +13,7 @@ import torch
 from torch import Tensor
 
 from clausal.config import Settings
-from clausal.kernels import LOSSES, FusedModel, Kernels, Projection, find_kernels
-from clausal.model.domains import Ball, Box, Domain, Sphere, Unbounded
+from clausal.kernels import LOSSES, FusedModel, Kernels, find_kernels
 from clausal.model.encoders import FrozenTable, Table
 from clausal.model.predictor import LinkPredictor
 from clausal.training.objective import Objective
@@ -33,6 +32,7 @@ class FusedStep(Step):
         predictor, facts = objective.predictor, objective.settings.facts
         assert isinstance(predictor.encoder, Table)
         assert predictor.scorer.terms is not None
+        assert predictor.domain.projection is not None
         self.entities, self.relations = predictor.encoder.weight, predictor.relations
         constants = [group.constants.flatten() for group in objective.groups]
         self.named = torch.cat([*constants, torch.empty(0, dtype=torch.long, device=predictor.device)]).unique()
@@ -42,7 +42,7 @@ class FusedStep(Step):
                 self.entities,
                 self.relations,
                 predictor.scorer.terms,
-                _projection(predictor.domain),
+                predictor.domain.projection,
                 facts.loss,
                 facts.margin,
                 None if share is None else 2 * share,
@@ -61,6 +61,9 @@ class FusedStep(Step):
 
     def _add_beside_facts(self) -> Tensor:
         """Add the gradient of α J_I and of the regulariser: by the relations, and by entities that clauses name."""
+        added = self.objective.add_gradient_beside_facts(self.kernels.relation_gradient)
+        if added is not None:
+            return added
         loss, inconsistency = self.objective.beside_facts()
         if not loss.requires_grad:
             return inconsistency.detach()
@@ -91,12 +94,6 @@ def kernels_for(predictor: LinkPredictor, settings: Settings) -> Callable[[Fused
         return f"the fused one takes AdaGrad's steps, and train.optimizer is {settings.train.optimizer}"
     if settings.facts.l2_entities:
         return "the fused one touches the entities of a batch alone, and facts.l2_entities moves all of them"
-    if not isinstance(predictor.domain, Box | Sphere | Ball | Unbounded):
+    if predictor.domain.projection is None:
         return f"the fused one cannot project onto {predictor.domain!r}"
     return find_kernels(predictor.device)
-
-
-def _projection(domain: Domain) -> Projection:
-    if isinstance(domain, Box):
-        return Projection("clip", domain.low, domain.high)
-    return Projection(domain.name) if isinstance(domain, Sphere | Ball) else Projection()

@@ -73,8 +73,8 @@ def largest_on_balls(
 
 def _scaled_matrix(terms: Terms, multipliers: Tensor, free: int, ones: bool) -> Tensor:
     """Return D^-½ M D^-½ over all free slots, and the number 1 [clauses, components, d, d]."""
-    some = next(iter([*terms.pairs.values(), *terms.squares.values()]))
-    nothing = torch.zeros_like(some)
+    some = next(iter([*terms.pairs.values(), *terms.squares.values(), *terms.linear.values()]))
+    nothing = some.new_zeros(*some.shape[:2], some.shape[2], some.shape[2])
     root = multipliers.rsqrt()[..., None, None]  # [clauses, 1 or components, slots, 1, 1]
     rows = []
     for one in range(free):

@@ -12,6 +12,7 @@ from clausal.consistency.bounds.boxes.corners import corners_of, too_many_corner
 from clausal.consistency.bounds.boxes.dual import optimal_weights
 from clausal.consistency.bounds.boxes.reflexive import is_quadratic, largest_quadratic
 from clausal.consistency.bounds.terms import Terms, gather_terms
+from clausal.consistency.bounds.threads import threads_for
 from clausal.consistency.forms import LinearForms
 from clausal.consistency.regions import Boxes
 
@@ -21,7 +22,11 @@ def solve_on_boxes(atoms: AtomBlocks, forms: LinearForms, boxes: Boxes, free: in
     terms = gather_terms(atoms, forms, boxes.low[:, free:], free)
     if not is_quadratic(terms, forms, boxes) and too_many_corners(atoms, boxes, free):
         return None
-    return () if len(forms.offsets) == 1 else (optimal_weights(atoms, forms, boxes, free),)
+    if len(forms.offsets) == 1:
+        return ()
+    corners = 2 ** (free * boxes.low.shape[-1])
+    with threads_for(corners * atoms.matrices.numel()):
+        return (optimal_weights(atoms, forms, boxes, free),)
 
 
 def largest_on_boxes(
