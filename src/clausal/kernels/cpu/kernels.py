@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from functools import cache
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import torch
@@ -14,12 +11,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from clausal.kernels.cpu.facts import fact_kernel
+from clausal.kernels.cpu.threads import share
 from clausal.kernels.cpu.updates import adagrad, assign_slots
 from clausal.kernels.model import LOSSES, PROJECTIONS, FusedModel, Projection
 
 _MOST_THREADS = 4
 """Each thread adds up gradients of its own, and beyond a few, adding those up takes longer than they save."""
-_Result = TypeVar("_Result")
 
 
 class CPUKernels:
@@ -50,7 +47,7 @@ class CPUKernels:
             into = self._entity_gradients[thread], self._relation_gradients[thread]
             return kernel(*tables, *batch, self._slots, *numbers, *into, first, last)
 
-        return torch.tensor(sum(_share(self.threads, len(facts), work)), dtype=torch.float32)
+        return torch.tensor(sum(share(self.threads, len(facts), work)), dtype=torch.float32)
 
     def add_named_gradients(self, gradient: Tensor) -> None:
         self._entity_gradients[0, self._slots[self._named]] += _array(gradient)
@@ -76,7 +73,7 @@ class CPUKernels:
         def work(thread: int, first: int, last: int) -> None:
             adagrad(*tables, gradients, rows, *numbers, first, last)
 
-        _share(self.threads, len(rows), work)
+        share(self.threads, len(rows), work)
 
     def _take_slots(self, facts: NDArray[Any], subjects: NDArray[Any], objects: NDArray[Any]) -> None:
         entities, dim = self.model.entities.shape
@@ -100,16 +97,3 @@ class CPUKernels:
 def _array(tensor: Tensor) -> NDArray[Any]:
     array: NDArray[Any] = tensor.detach().numpy()
     return array
-
-
-@cache
-def _pool(threads: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(threads, thread_name_prefix="clausal-kernel")
-
-
-def _share(threads: int, size: int, work: Callable[[int, int, int], _Result]) -> list[_Result]:
-    """Let each thread do its share of a range."""
-    share = max(1, -(-size // threads))
-    starts = range(share, size, share)
-    tasks = [_pool(threads).submit(work, i, at, min(at + share, size)) for i, at in enumerate(starts, 1)]
-    return [work(0, 0, min(share, size)), *(task.result() for task in tasks)]
