@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from unittest import mock
 
+import numba
 import numpy as np
 import pytest
 import torch
@@ -22,6 +24,11 @@ INFINITY = float("inf")
 
 def as_facts(rows) -> np.ndarray:
     return np.array(sorted(rows), dtype=np.int32).reshape(-1, 3)
+
+
+def counted(fast: bool):
+    """Count by the kernel that Numba compiles, or by torch."""
+    return mock.patch.object(ranking, "compiled", return_value=fast)
 
 
 @st.composite
@@ -43,13 +50,14 @@ def problems(draw):
     st.sampled_from([1, 100, 300, 2**20]),
     st.sampled_from([0, 1, 2, counting.MANY_TARGETS]),
     st.sampled_from([torch.float16, torch.float32, torch.float64]),
+    st.booleans(),
 )
-def test_ranks_equal_a_count_over_plain_sets(problem, ties, memory, many, dtype):
+def test_ranks_equal_a_count_over_plain_sets(problem, ties, memory, many, dtype, fast):
     table, facts, known = problem
     predictor = TablePredictor(table.to(dtype))
     index = Known(as_facts(known), predictor.num_entities, predictor.num_relations)
     ids = np.array(facts, dtype=np.int32).reshape(-1, 3)
-    with mock.patch.object(counting, "MANY_TARGETS", many):
+    with mock.patch.object(counting, "MANY_TARGETS", many), counted(fast):
         ranks = rank(predictor, ids, index, ties=ties, memory=memory)
     expected = naive_ranks(table.tolist(), facts, set(known), ties)
     for (setting, side), values in expected.items():
@@ -70,14 +78,16 @@ def test_another_tie_policy_needs_no_new_scores():
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-@pytest.mark.parametrize("memory", [1, 10_000, 100_000])
-def test_scores_and_work_space_stay_within_memory(dtype, memory):
+@pytest.mark.parametrize("memory", [1, 10_000, 50_000])
+@pytest.mark.parametrize("fast", [False, True])
+def test_scores_and_work_space_stay_within_memory(dtype, memory, fast):
     n = 100
     predictor = random_table(0, relations=3, entities=n)
     predictor.table = predictor.table.to(dtype)
     facts = random_facts(1, 400, relations=3, entities=n)
-    rank(predictor, facts, Known(facts, n, 3), memory=memory)
-    query_bytes = n * (dtype.itemsize + 4)
+    with counted(fast):
+        rank(predictor, facts, Known(facts, n, 3), memory=memory)
+    query_bytes = n * (dtype.itemsize + (0 if fast else 4))
     assert max(predictor.asked) == max(1, memory // query_bytes)
     assert max(predictor.asked) * query_bytes <= max(memory, query_bytes)
 
@@ -99,7 +109,8 @@ def test_each_distinct_query_is_scored_once():
     assert sum(predictor.asked) == sum(distinct)
 
 
-def test_counts_are_exact_beyond_what_a_float32_can_count():
+@pytest.mark.parametrize("fast", [False, True])
+def test_counts_are_exact_beyond_what_a_float32_can_count(fast):
     n = 2**24 + 3
 
     class Constant:
@@ -114,8 +125,31 @@ def test_counts_are_exact_beyond_what_a_float32_can_count():
         score_subjects = score_objects
 
     facts = np.array([[0, 0, n - 1]], dtype=np.int32)
-    ranks = rank(Constant(), facts, Known(facts, n, 1), ties="pessimistic")
+    with counted(fast):
+        ranks = rank(Constant(), facts, Known(facts, n, 1), ties="pessimistic")
     assert ranks.of("raw", "both").tolist() == [n, n]
+
+
+@pytest.mark.parametrize(
+    ("device", "dtype", "scores", "loaded", "expected"),
+    [
+        ("cpu", torch.float32, 10, True, True),
+        ("cpu", torch.float32, 10, False, False),
+        ("cpu", torch.float32, 10**10, False, True),
+        ("cpu", torch.float16, 10**10, True, False),
+        ("meta", torch.float32, 10**10, True, False),
+    ],
+)
+def test_the_kernel_counts_where_it_is_loaded_or_worth_loading(device, dtype, scores, loaded, expected, monkeypatch):
+    monkeypatch.delitem(sys.modules, "numba", raising=False)
+    if loaded:
+        monkeypatch.setitem(sys.modules, "numba", numba)
+    assert counting.compiled(torch.empty(1, dtype=dtype, device=device), scores) is expected
+
+
+def test_torch_counts_where_numba_is_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "numba", None)
+    assert not counting.compiled(torch.empty(1), 10**10)
 
 
 @pytest.mark.parametrize("place", [(0, 1, 2), (0, 1, 0), (0, 3, 2)], ids=["target", "candidate", "other side"])
@@ -162,7 +196,7 @@ def test_progress_counts_both_sides_to_the_end():
         predictor,
         facts,
         Known(facts, 10, 2),
-        memory=500,
+        memory=250,
         progress=lambda done, total: seen.append((done, total)),
     )
     done = [number for number, _ in seen]

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from itertools import pairwise
 
 import torch
 from torch import Tensor
 
 MANY_TARGETS = 64
-"""A query with more targets than this has its scores sorted once instead of compared with each target."""
+"""A query with more targets than this, or four times as many for the compiled kernel, has its scores sorted once
+instead of compared with each target."""
+MANY_SCORES = 1 << 30
+"""Counting fewer scores than this takes less time than loading the compiled count, unless training has Numba loaded."""
 
 _EXACT_IN_FLOAT32 = 2**24
 
@@ -29,18 +34,31 @@ class Batch:
     known_starts: list[int]
 
 
-def count(scores: Tensor, batch: Batch, buffer: Tensor) -> Tensor:
+def compiled(sample: Tensor, scores: int) -> bool:
+    """Say whether to count by the compiled kernel, given one of the scores and their number; counts are the same."""
+    if sample.device.type != "cpu" or sample.dtype not in (torch.float32, torch.float64) or find_spec("numba") is None:
+        return False
+    return "numba" in sys.modules or scores >= MANY_SCORES
+
+
+def count(scores: Tensor, batch: Batch, buffer: Tensor | None) -> Tensor:
     """Count scores greater than, and at least, each target's, among all entities and among its known answers.
 
-    ``scores`` is [queries, entities]; ``buffer``, of float32, at least as large. The answer is [4, targets]:
-    greater and at least among all, then the same among the known answers. The target itself is counted.
+    ``scores`` is [queries, entities]; ``buffer``, of float32, at least as large, or None for the compiled kernel, which
+    needs none. The answer is [4, targets]: greater and at least among all, then the same among the known answers. The
+    target itself is counted.
     """
     counts = torch.empty(4, len(batch.targets), dtype=torch.int64, device=scores.device)
     sizes = [stop - start for start, stop in pairwise(batch.target_starts)]
-    heavy = sum(size > MANY_TARGETS for size in sizes)
+    many = MANY_TARGETS if buffer is not None else 4 * MANY_TARGETS
+    heavy = next((query for query, size in enumerate(sizes) if size <= many), len(sizes))
     for query in range(heavy):
         _count_sorted(scores[query], batch, query, counts)
-    if heavy < len(sizes):
+    if heavy == len(sizes):
+        return counts
+    if buffer is None:
+        _count_compiled(scores, batch, sizes, heavy, counts)
+    else:
         _count_compared(scores, batch, sizes, heavy, buffer, counts)
     return counts
 
@@ -54,6 +72,16 @@ def _count_sorted(scores: Tensor, batch: Batch, query: int, counts: Tensor) -> N
         ordered = candidates.sort().values
         counts[row, targets] = len(ordered) - torch.searchsorted(ordered, wanted, right=True)
         counts[row + 1, targets] = len(ordered) - torch.searchsorted(ordered, wanted)
+
+
+def _count_compiled(scores: Tensor, batch: Batch, sizes: list[int], first: int, counts: Tensor) -> None:
+    """Count for the queries from ``first`` on."""
+    from clausal.kernels.cpu.counting import count_above
+
+    start = batch.target_starts[first]
+    queries = torch.arange(first, len(sizes)).repeat_interleave(torch.tensor(sizes[first:]))
+    known_starts = torch.tensor(batch.known_starts)
+    counts[:, start:] = count_above(scores, queries, batch.targets[start:], batch.known, known_starts)
 
 
 def _count_compared(scores: Tensor, batch: Batch, sizes: list[int], first: int, buffer: Tensor, counts: Tensor) -> None:

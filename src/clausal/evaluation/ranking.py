@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from clausal.errors import RunError
-from clausal.evaluation.counting import Batch, count
+from clausal.evaluation.counting import Batch, compiled, count
 from clausal.evaluation.known import Answers, Ids, Known, object_queries, subject_queries
 from clausal.evaluation.protocol import Ranker, check_facts, not_numbers, scoring
 from clausal.evaluation.ranks import Counts, Ranks, Side, Ties, check_ties
@@ -18,7 +18,7 @@ from clausal.graph.graph import Facts
 
 Progress = Callable[[int, int], None]
 
-DEFAULT_MEMORY = 32 * 2**20
+DEFAULT_MEMORY = 64 * 2**20
 """Bytes for the scores of one batch: on a CPU, more is no faster and less is slower."""
 FEWEST_QUERIES = 16
 """Queries in a batch unless memory is set: a batch reads all entities, which costs most where there are millions."""
@@ -36,7 +36,7 @@ def rank(
     """Rank ``facts`` on both sides; other ``known`` facts are left out of the filtered ranks.
 
     Queries are scored in batches whose scores, with the work space to count them, take at most ``memory``
-    bytes, or one at a time where a single query takes more; if it is not set, 32 MiB, or 16 queries where those
+    bytes, or one at a time where a single query takes more; if it is not set, 64 MiB, or 16 queries where those
     take more. ``progress`` is told how many ranks are done, of two per fact.
     """
     check_ties(ties)
@@ -60,10 +60,12 @@ def rank(
     filtered: dict[Side, Counts] = {}
     done = 0
     with scoring(predictor):
-        rows = _queries_at_once(predictor, facts, memory)
+        sample = predictor.score(*torch.from_numpy(facts[:1].astype(np.int64)).to(predictor.device).unbind(dim=1))
+        buffered = not compiled(sample, scores=2 * len(facts) * entities)
+        rows = _queries_at_once(entities, sample.element_size() + (4 if buffered else 0), memory)
         for side, task in sides.items():
             batches = []
-            for counts in task.batches(predictor, rows):
+            for counts in task.batches(predictor, rows, buffered):
                 batches.append(counts)
                 done += counts.shape[1]
                 if progress is not None:
@@ -72,10 +74,8 @@ def rank(
     return Ranks(filtered, raw, ties)
 
 
-def _queries_at_once(predictor: Ranker, facts: Facts, memory: int | None) -> int:
-    first = torch.from_numpy(facts[:1].astype(np.int64)).to(predictor.device)
-    score_bytes = predictor.score(*first.unbind(dim=1)).element_size()
-    query_bytes = max(1, predictor.num_entities) * (score_bytes + 4)  # 4: counting works in float32
+def _queries_at_once(entities: int, score_bytes: int, memory: int | None) -> int:
+    query_bytes = max(1, entities) * score_bytes
     if memory is None:
         return max(FEWEST_QUERIES, DEFAULT_MEMORY // query_bytes)
     return max(1, memory // query_bytes)
@@ -104,13 +104,14 @@ class _Task:
         self.target_is_known = answers.contain(queries, targets)
         self.score = score
 
-    def batches(self, predictor: Ranker, rows: int) -> Iterator[Tensor]:
+    def batches(self, predictor: Ranker, rows: int, buffered: bool) -> Iterator[Tensor]:
         """Score ``rows`` queries at a time and yield the four counts of their facts, in ``order``."""
         queries, targets, known = (
             torch.from_numpy(array).to(predictor.device) for array in (self.queries, self.targets, self.known)
         )
         rows = min(rows, len(queries))
-        work_space = torch.empty(rows, predictor.num_entities, dtype=torch.float32, device=predictor.device)
+        entities = predictor.num_entities
+        buffer = torch.empty(rows, entities, dtype=torch.float32, device=predictor.device) if buffered else None
         for start in range(0, len(queries), max(rows, 1)):
             stop = min(start + rows, len(queries))
             target_starts = self.target_starts[start : stop + 1]
@@ -121,13 +122,13 @@ class _Task:
                 known[known_starts[0] : known_starts[-1]],
                 (known_starts - known_starts[0]).tolist(),
             )
-            yield self._count(queries[start:stop], batch, work_space)
+            yield self._count(queries[start:stop], batch, entities, buffer)
 
-    def _count(self, queries: Tensor, batch: Batch, work_space: Tensor) -> Tensor:
+    def _count(self, queries: Tensor, batch: Batch, entities: int, buffer: Tensor | None) -> Tensor:
         """Score and count in a frame of its own, so that two batches of scores never live at once."""
         scores = self.score(queries)
-        _check_scores(scores, len(queries), work_space.shape[1])
-        return count(scores, batch, work_space)
+        _check_scores(scores, len(queries), entities)
+        return count(scores, batch, buffer)
 
     def settle(self, batches: list[Tensor]) -> tuple[Counts, Counts]:
         """Turn the counts of all batches into raw and filtered counts, in the order the facts were given."""
