@@ -14,8 +14,7 @@ from clausal.consistency.clauses import ClauseGroup
 from clausal.graph.graph import Graph
 from clausal.model.predictor import LinkPredictor, Negatives
 from clausal.training.all_entities import AgainstAll, against_all
-from clausal.training.all_entities.queries import OneVsAll
-from clausal.training.all_entities.regularisers import penalty
+from clausal.training.all_entities.regularisers import penalty_of_facts
 from clausal.training.corruption import Corruption
 from clausal.training.losses import LOSSES, FactLoss
 
@@ -87,15 +86,14 @@ class Objective:
 
     def fact_loss(self, facts: Tensor, negatives: Negatives | None) -> tuple[Tensor, Tensor]:
         """J_F of a batch [b, 3] and its corruptions, and the weighted penalty on its vectors."""
-        weight, kind = self.settings.facts.regulariser_weight, self.settings.facts.regulariser
         if isinstance(self.loss, AgainstAll):
-            loss, own = self.loss(facts)
-            return loss, weight * own
+            return self.loss(facts)
+        weight, kind = self.settings.facts.regulariser_weight, self.settings.facts.regulariser
         assert negatives is not None
         positive, negative = self.predictor.score_corrupted(facts, negatives)
         weights = self.corruption.weights(facts)
         loss = self.loss(positive, negative, weights if weights is None else weights.view_as(negative))
-        return loss, weight * penalty(kind, self.predictor, OneVsAll(facts).queries(facts))
+        return loss, weight * penalty_of_facts(kind, self.predictor, facts)
 
     def inconsistency(self) -> Tensor:
         """J_I of each clause [clauses] on the adversarial set, weights not applied."""

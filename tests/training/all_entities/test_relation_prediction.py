@@ -1,4 +1,4 @@
-"""The auxiliary loss is the cross-entropy of a fact's relation among all, as scores of the model say it."""
+"""The auxiliary loss is the cross-entropy of a query's relation among all, as scores of the model say it."""
 
 from __future__ import annotations
 
@@ -29,9 +29,8 @@ def predictor_for(scorer, reciprocal):
 def plain_loss(predictor):
     """Score every row of the relation table, one by one."""
     subject, relation, object = FACTS.unbind(1)
-    readings = [(subject, relation, object)]
-    if predictor.rows_per_relation == 2:
-        readings.append((object, relation + 3, subject))
+    backward = (object, relation + 3, subject) if predictor.rows_per_relation == 2 else (subject, relation, object)
+    readings = [(subject, relation, object), backward]  # by each of a fact's two queries
     total = 0
     for x, row, y in readings:
         by_row = [
@@ -45,8 +44,10 @@ def plain_loss(predictor):
 @pytest.mark.parametrize("scorer", ["distmult", "complex", "simple", "cp"])
 def test_loss_and_gradient_are_those_of_the_scores(scorer, reciprocal):
     predictor = predictor_for(scorer, reciprocal)
-    queries = OneVsAll(FACTS).queries(FACTS)
-    loss = relation_loss(predictor, queries, predictor.encode(queries.known), "highest")
+    source = OneVsAll(FACTS)
+    queries = source.queries(source.rows)
+    vectors = predictor.encode(queries.known), predictor.encode(queries.answers.entities)
+    loss = relation_loss(predictor, queries, *vectors, "highest")
     expected = plain_loss(predictor)
     torch.testing.assert_close(loss, expected)
     parameters = list(predictor.parameters())

@@ -14,6 +14,7 @@ from clausal.kernels.model import LOSSES, PROJECTIONS, FusedModel, Projection
 from clausal.kernels.terms import Terms
 
 _WARPS = 2
+_FREE = Projection()
 
 
 class CUDAKernels:
@@ -40,13 +41,15 @@ class CUDAKernels:
         self.entity_gradient.index_add_(0, self.model.named, gradient)
 
     def adagrad_(self, entity_sums: Tensor, relation_sums: Tensor, rate: float) -> None:
-        _descend(self.model.entities.detach(), entity_sums, self.entity_gradient, rate, self.model.onto)
-        _descend(self.model.relations.detach(), relation_sums, self.relation_gradient, rate, Projection())
+        descend_(self.model.entities.detach(), entity_sums, self.entity_gradient, rate, self.model.onto)
+        descend_(self.model.relations.detach(), relation_sums, self.relation_gradient, rate)
 
 
-def _descend(parameters: Tensor, sums: Tensor, gradient: Tensor, rate: float, onto: Projection) -> None:
+def descend_(parameters: Tensor, sums: Tensor, gradient: Tensor, rate: float, onto: Projection = _FREE) -> None:
+    """Take an AdaGrad step on a table [rows, columns], project its rows, and leave the gradient at zero."""
     count, columns = parameters.shape
-    sizes = {"columns": columns, "block": triton.next_power_of_2(columns), "num_warps": _WARPS}
+    block = triton.next_power_of_2(columns)
+    sizes = {"columns": columns, "block": block, "num_warps": max(_WARPS, min(8, block // 256))}
     kind = PROJECTIONS[onto.kind]
     adagrad[(count,)](parameters, sums, gradient, rate, onto.low, onto.high, kind=kind, **sizes)
 

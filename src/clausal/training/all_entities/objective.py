@@ -25,22 +25,29 @@ class AgainstAll:
     source: QuerySource
     loss: AllEntitiesLoss
     regulariser: str
+    regulariser_weight: float
     precision: str
     relation_weight: float = 0.0
 
     def __call__(self, rows: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the loss of a batch of the source's rows, and the penalty on its vectors, not yet weighted."""
+        """Return the loss of a batch of the source's rows, and the weighted penalty on its vectors."""
         queries = self.source.queries(rows)
-        if not isinstance(self.predictor.scorer, MultilinearScorer):
+        return self.of_vectors(queries, self.predictor.encode(queries.entities))
+
+    def of_vectors(self, queries: Queries, vectors: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the same, given the vectors of the queries' entities."""
+        known, answers = vectors.tensor_split([len(queries.known)])
+        multilinear = isinstance(self.predictor.scorer, MultilinearScorer)
+        asked = query_vectors(self.predictor, queries, known) if multilinear else None
+        own = penalty(self.regulariser, self.predictor, queries, known, answers, asked)
+        if asked is None:
             loss: Tensor = LossOfScores.apply(self._scores(queries), queries.answers, self.loss)
-            return loss, penalty(self.regulariser, self.predictor, queries)
-        known = self.predictor.encode(queries.known)
-        vectors = query_vectors(self.predictor, queries, known)
+            return loss, self.regulariser_weight * own
         candidates = self.predictor.encode_all()
-        loss = LossOfProducts.apply(vectors, candidates, queries.answers, self.loss, self.precision)
+        loss = LossOfProducts.apply(asked, candidates, queries.answers, self.loss, self.precision)
         if self.relation_weight:
-            loss = loss + self.relation_weight * relation_loss(self.predictor, queries, known, self.precision)
-        return loss, penalty(self.regulariser, self.predictor, queries, known, vectors)
+            loss = loss + self.relation_weight * relation_loss(self.predictor, queries, known, answers, self.precision)
+        return loss, self.regulariser_weight * own
 
     def _scores(self, queries: Queries) -> Tensor:
         subjects, objects = queries.known.tensor_split([queries.forward])
@@ -56,4 +63,5 @@ def against_all(predictor: LinkPredictor, facts: Tensor, settings: Settings) -> 
         return None
     source = OneVsAll(facts) if about.training == "1-vs-all" else KVsAll(facts, predictor.num_entities)
     loss = LOSSES[about.loss](about.label_smoothing)
-    return AgainstAll(predictor, source, loss, about.regulariser, settings.train.precision, about.relation_weight)
+    regulariser = about.regulariser, about.regulariser_weight
+    return AgainstAll(predictor, source, loss, *regulariser, settings.train.precision, about.relation_weight)

@@ -58,6 +58,7 @@ class LossOfProducts(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
         by_queries, by_candidates = ctx.gradients
+        del ctx.gradients  # so that autograd may keep them without a copy
         return (
             by_queries.mul_(gradient),
             None if by_candidates is None else by_candidates.mul_(gradient),

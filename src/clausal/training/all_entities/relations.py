@@ -1,4 +1,4 @@
-"""Predicting a fact's relation from its entities, beside its entities: an auxiliary loss (Chen et al. 2021)."""
+"""Predicting the relation of a query from its entities, beside its answer: an auxiliary loss (Chen et al. 2021)."""
 
 from __future__ import annotations
 
@@ -12,21 +12,23 @@ from clausal.training.all_entities.products import LossOfProducts
 from clausal.training.all_entities.queries import Answers, Queries
 
 
-def relation_loss(predictor: LinkPredictor, queries: Queries, known: Tensor, precision: str) -> Tensor:
-    """Σ −log softmax of a fact's relation among all, for the queries of facts, whose known vectors are given.
+def relation_loss(predictor: LinkPredictor, queries: Queries, known: Tensor, answers: Tensor, precision: str) -> Tensor:
+    """Σ −log softmax of each query's relation among all, given the vectors of what is known and of the one answer.
 
-    With reciprocal relations a fact is read both ways, and the relations of both directions compete.
+    With reciprocal relations a query for a subject is read from object to subject, and the relations of both
+    directions compete.
     """
     assert predictor.scorer.terms is not None
-    forward, backward = queries.relations.tensor_split([queries.forward])
-    subject, object = known.tensor_split([queries.forward])  # a fact's two queries know one of its entities each
-    rows = forward
+    rows, subject, object = queries.relations, known, answers
+    forward, backward = rows.tensor_split([queries.forward])
     if predictor.rows_per_relation > 1:
         rows = torch.cat([forward, predictor.turned(backward)])
-        subject, object = known, torch.cat([object, subject])
+    else:
+        asked, answering = known.tensor_split([queries.forward]), answers.tensor_split([queries.forward])
+        subject, object = torch.cat([asked[0], answering[1]]), torch.cat([answering[0], asked[1]])
     features = relation_features(predictor.scorer.terms, subject, object)
-    answers = Answers(torch.arange(len(rows), device=rows.device), rows, torch.ones(len(rows), device=rows.device))
-    loss: Tensor = LossOfProducts.apply(features, predictor.relations, answers, Softmax(), precision)
+    right = Answers(torch.arange(len(rows), device=rows.device), rows, torch.ones(len(rows), device=rows.device))
+    loss: Tensor = LossOfProducts.apply(features, predictor.relations, right, Softmax(), precision)
     return loss
 
 

@@ -9,6 +9,7 @@ import torch
 from clausal.errors import InputError
 from clausal.training.all_entities import AgainstAll
 from clausal.training.objective import Objective
+from clausal.training.steps.against_all import AgainstAllStep, looks_up_rows
 from clausal.training.steps.compiled import CompiledStep
 from clausal.training.steps.eager import EagerStep
 from clausal.training.steps.fused import FusedStep, kernels_for
@@ -29,7 +30,9 @@ def choose_step(objective: Objective, optimizer: torch.optim.Optimizer, tell: Ca
     if asked == "fused":
         raise InputError(f'train.step: "fused" cannot be used here: {kernels}; use "auto"')
     if isinstance(objective.loss, AgainstAll):
-        return _graphed(EagerStep(objective, optimizer))  # matrix products, which no kernel of ours does better
+        # Matrix products, which no kernel of ours does better.
+        kind = AgainstAllStep if looks_up_rows(objective) else EagerStep
+        return _graphed(kind(objective, optimizer))
     if objective.predictor.scorer.terms is not None:
         tell(f"note: the eager step is used, as {kernels}")
     return EagerStep(objective, optimizer)
