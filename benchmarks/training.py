@@ -56,10 +56,13 @@ def _scorer(graph: str, scorer: str, folder: str, python: str | Path) -> list[Ro
     rows = compare(graph, scorer, ours, peer)
     rows.append(Row(graph, scorer, "pass, eager step", eager["pass"], peer["pass"], peer["pass"] / eager["pass"]))
     if graph == "fb122":
-        clauses = task | {"clauses": str(dataset_clauses(graph)), "passes": 50}
+        clauses = task | {"clauses": str(dataset_clauses(graph))}
         for what, most in (("gradient", 1.5), ("closed-form", 1.15)):
-            found = measure("side_by_side.ours", clauses | {"adversary": what})
-            rows.append(with_clauses(graph, scorer, f"pass, 47 clauses, {what}", ours["pass"], found["pass"], most))
+            plain, found = (
+                measure("side_by_side.ours", given)["pass of an epoch"]
+                for given in (task, clauses | {"adversary": what})
+            )
+            rows.append(with_clauses(graph, scorer, f"pass, 47 clauses, {what}", plain, found, most))
     for row in rows:
         print(line(row), flush=True)
     return rows

@@ -11,11 +11,18 @@ from typing import Any
 DIM, BATCHES = 200, 10
 TRAINING = 100
 """Passes of a full training."""
+EPOCH = 10
+"""Passes of an epoch: the adversary moves before the first of them."""
 
 
 def seconds_of_pass(marks: list[float], warm: int) -> float:
     """Return the median seconds of a pass from the times at which passes ended, the first ``warm`` left out."""
     return median(later - earlier for earlier, later in pairwise(marks[warm:]))
+
+
+def seconds_of_epoch(marks: list[float]) -> float:
+    """Return the median seconds of an epoch, with the adversary's move, from the times at which passes ended."""
+    return median(later - earlier for earlier, later in pairwise(marks[EPOCH - 1 :: EPOCH]))
 
 
 def seconds(work: Callable[[], Any], repeats: int = 1) -> float:
