@@ -20,11 +20,6 @@ def seconds_of_pass(marks: list[float], warm: int) -> float:
     return median(later - earlier for earlier, later in pairwise(marks[warm:]))
 
 
-def seconds_of_epoch(marks: list[float]) -> float:
-    """Return the median seconds of an epoch, with the adversary's move, from the times at which passes ended."""
-    return median(later - earlier for earlier, later in pairwise(marks[EPOCH - 1 :: EPOCH]))
-
-
 def seconds(work: Callable[[], Any], repeats: int = 1) -> float:
     """Return the median seconds of some work."""
     taken = []

@@ -34,10 +34,14 @@ def compare(graph: str, scorer: str, ours: dict[str, float], peer: dict[str, flo
     return rows
 
 
-def with_clauses(graph: str, scorer: str, what: str, plain: float, taken: float, most: float) -> Row:
-    """Put a pass with clauses next to one without."""
-    target = f"at most {most} of a pass without"
-    return Row(graph, scorer, what, taken, plain, taken / plain, "s", target, taken / plain <= most)
+def with_clauses(graph: str, scorer: str, found: dict[str, float], most: dict[str, float]) -> list[Row]:
+    """Put a pass with clauses next to one without, for each adversary and the most that it may take."""
+    rows = []
+    for adversary, limit in most.items():
+        what, ratio = f"pass, 47 clauses, {adversary}", found[f"{adversary} ratio"]
+        target = f"at most {limit} of a pass without"
+        rows.append(Row(graph, scorer, what, found[adversary], found["none"], ratio, "s", target, ratio <= limit))
+    return rows
 
 
 def line(row: Row) -> str:

@@ -19,7 +19,8 @@ DIMS = (64, 128, 256, 512, 1024, 2048)
 _LARGEST = {"cpu": 512, "gpu": 2048}
 _OPERATIONS = {"cpu": 10**12, "gpu": 3 * 10**14}  # in a pass, for each core of a CPU: some ten seconds
 _CORRUPTION_DIM = 256
-_BYTES = 4 * 4  # a parameter, its gradient, AdaGrad's accumulator and the best model so far
+_BYTES = 4 * 5  # a parameter, its gradient, AdaGrad's accumulator, the average and the best model so far
+_WEIGHT = 1e-4  # of clauses, for each fact of a batch
 
 
 def best_settings(graph: Graph, clauses: Sequence[Clause] = (), device: str = "auto") -> Settings:
@@ -45,7 +46,9 @@ def values_for(entities: int, facts: int, clauses: bool, machine: Machine) -> di
         and dim <= min(_LARGEST[kind], _dim_in_memory(entities, machine))
     ]
     values = _against_all_entities(facts, max(within)) if within else _against_corruptions(entities, machine)
-    values["clauses"] = {"adversary": "closed-form" if clauses else "none", "weight": 1.0}
+    # Against all entities vectors are free, and violations are bounded over discs, which are larger than the cube.
+    weight = _WEIGHT * values["facts"]["batch_size"] if within else 1.0
+    values["clauses"] = {"adversary": "closed-form" if clauses else "none", "weight": weight}
     return values
 
 
@@ -57,7 +60,7 @@ def operations(entities: int, facts: int, dim: int) -> int:
 def _against_all_entities(facts: int, dim: int) -> dict[str, Any]:
     hundredth = 2 ** round(math.log2(max(1, facts / 100)))
     return {
-        "model": {"scorer": "complex", "dim": dim, "domain": "none", "reciprocal": True},
+        "model": {"scorer": "complex", "dim": dim, "domain": "none", "reciprocal": True, "initial_scale": 0.1},
         "facts": {
             "training": "1-vs-all",
             "loss": "softmax",
@@ -65,7 +68,13 @@ def _against_all_entities(facts: int, dim: int) -> dict[str, Any]:
             "regulariser_weight": 0.05,
             "batch_size": min(1024, max(128, hundredth)),
         },
-        "train": {"epochs": 100, "passes": 1, "learning_rate": 0.1},
+        "train": {
+            "epochs": 100,
+            "passes": 1,
+            "learning_rate": 0.1,
+            "initial_accumulator": 0.0,
+            "averaging": 0.8,
+        },
         "evaluate": {"every": 5, "patience": 4},
     }
 

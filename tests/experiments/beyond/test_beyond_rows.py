@@ -72,7 +72,8 @@ def test_a_record_has_the_metrics_of_the_model_and_those_with_entailment_apart(d
 
 
 def test_clauses_raise_what_can_be_deduced_on_a_graph_where_they_hold(data, closure):
-    changes = ("model.dim=32", "facts.batch_size=250", "clauses.weight=0.1", "train.epochs=4", "evaluate.every=4")
+    changes = ("model.dim=32", "facts.batch_size=250", "facts.label_smoothing=0", "clauses.weight=0.1")
+    changes = (*changes, "train.epochs=4", "train.averaging=0", "evaluate.every=4")
     mrr = {"base": [], "one-atom": []}
     for model, found in mrr.items():
         for seed in range(3):
