@@ -80,9 +80,14 @@ def _measures(row: TableRow, predictor: Ranker, graph: Graph, closure: Facts | N
     return {
         "metrics": measure(predictor, parted, row.filters, gone),
         "entailed": measure(entailed, parted, row.filters, gone),
-        "entailed_valid_mrr": round(evaluate(entailed, graph, split="valid").filtered["both"]["mrr"], 5),
+        "entailed_valid_mrr": _valid_mrr(entailed, graph),
         **({} if gone is None else {"ceiling": ceilings_of(graph, closure, gone)}),
     }
+
+
+def _valid_mrr(ranker: Ranker, graph: Graph) -> float | None:
+    """Return the MRR on valid, by which settings are chosen; None where there are no valid facts."""
+    return round(evaluate(ranker, graph, split="valid").filtered["both"]["mrr"], 5) if len(graph.valid) else None
 
 
 def measure(
