@@ -49,13 +49,13 @@ def clauses(
     format: FormatOption = Format.table,
 ) -> None:
     """Show what a file of rules says and what of it holds in a graph, or convert it."""
-    choosing = weigh or min_confidence is not None
-    if choosing and graph is None:
-        raise InputError("--weigh and --min-confidence count the clauses in a graph; name one with --graph")
     from clausal.cli.clause_report import print_report, review
     from clausal.logic.formats import detect_format
     from clausal.logic.lines import check_new_file
 
+    choosing = weigh or min_confidence is not None
+    if choosing and graph is None:
+        raise InputError("--weigh and --min-confidence count the clauses in a graph; name one with --graph")
     if out is not None:
         check_new_file(out)
     name = from_ or detect_format(locate_clauses(file))

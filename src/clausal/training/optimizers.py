@@ -24,7 +24,7 @@ def make_optimizer(parameters: Iterable[nn.Parameter], settings: TrainSettings) 
 
 
 class FusedAdagrad(Adagrad):
-    """AdaGrad on a GPU, which reads and writes a table once in a step; torch does so five times."""
+    """AdaGrad on a GPU, which goes over a table once in a step; torch does so in each of several operations."""
 
     @torch.no_grad()
     def step(self, closure: None = None) -> None:  # type: ignore[override]

@@ -54,23 +54,21 @@ def beyond(
 
 def _data(table: str, plan: Plan[BeyondRow], folder: Path) -> tuple[Graph, list[Clause]]:
     """Load the data set of a table and its clauses; those that no data set has are made where the folder has none."""
-    from clausal.experiments.beyond.clauses import MINED, WEIGHED, mined_clauses, weighed_clauses
+    from clausal.experiments.beyond.clauses import OWN_CLAUSES, mined_clauses, weighed_clauses
     from clausal.experiments.beyond.rows import DATA_SETS
     from clausal.graph import DATASETS
 
     name = DATA_SETS[table]
     graph = read_graph(name, columns="sro")
-    if DATASETS[name].clauses:
-        clauses = read_clauses(name)
-        if table == "fb122":
-            clauses = weighed_clauses(graph, clauses, folder)
-            say(f"{len(clauses):,} clauses with their confidence in train as weight, in {folder / WEIGHED}")
-        return graph, clauses
-    if all(row.uses == "none" for row in plan.rows):
-        return graph, []
-    with counting_progress() as progress:
-        clauses = mined_clauses(graph, folder, progress)
-    say(f"{len(clauses):,} mined clauses in {folder / MINED}")
+    given = read_clauses(name) if DATASETS[name].clauses else []
+    if table not in OWN_CLAUSES or not (given or any(row.uses != "none" for row in plan.rows)):
+        return graph, given
+    if given:
+        clauses = weighed_clauses(graph, given, folder)
+    else:
+        with counting_progress() as progress:
+            clauses = mined_clauses(graph, folder, progress)
+    say(f"{len(clauses):,} clauses with their confidence in train as weight, in {folder / OWN_CLAUSES[table]}")
     return graph, clauses
 
 

@@ -17,6 +17,9 @@ WEIGHED = "weighed.clauses"
 MIN_SUPPORT = 100
 MIN_CONFIDENCE = 0.8
 
+OWN_CLAUSES = {"fb122": WEIGHED, "fb15k-237": MINED}
+"""The file of the tables whose clauses no data set has."""
+
 
 def mined_clauses(graph: Graph, folder: Path, progress: Progress | None = None) -> list[Clause]:
     """Return the clauses that a folder has for a graph; where it has none yet, they are mined and written there.
