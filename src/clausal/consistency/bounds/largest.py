@@ -13,6 +13,7 @@ from torch import Tensor
 
 from clausal.consistency.bounds.balls.dual import bound_on_balls
 from clausal.consistency.bounds.balls.loss import largest_on_balls, solve_on_balls
+from clausal.consistency.bounds.balls.phases import bound_by_phases
 from clausal.consistency.bounds.balls.spectral import bound_by_spectrum
 from clausal.consistency.bounds.blocks import AtomBlocks, Bound
 from clausal.consistency.bounds.boxes.dual import bound_on_boxes
@@ -44,7 +45,11 @@ def bound_violation(
     if isinstance(place, Boxes):
         bound = bound_quadratics(atoms, forms, place, free) or bound_on_boxes(atoms, forms, place, free)
     else:
-        bound = bound_by_spectrum(atoms, forms, place, free) or bound_on_balls(atoms, forms, place, free)
+        bound = (
+            bound_by_spectrum(atoms, forms, place, free)
+            or bound_by_phases(atoms, forms, place, free)
+            or bound_on_balls(atoms, forms, place, free)
+        )
     return _without_ones(bound) if predictor.scorer.arguments == 1 else bound
 
 

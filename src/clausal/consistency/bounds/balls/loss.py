@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from clausal.consistency.bounds.balls.dual import solve_dual
+from clausal.consistency.bounds.balls.phases import has_phases, largest_by_phases, solve_weights
 from clausal.consistency.bounds.balls.spectral import largest_of_separate
 from clausal.consistency.bounds.blocks import AtomBlocks
 from clausal.consistency.bounds.terms import Terms, gather_terms
@@ -26,8 +27,10 @@ _SQUARINGS = 13
 def solve_on_balls(atoms: AtomBlocks, forms: LinearForms, region: Balls | Discs, free: int) -> tuple[Tensor, ...]:
     """Return λ [clauses, forms], and μ [clauses, 1 or components, free slots, and 1 if constants make forms linear].
 
-    A closed form needs neither.
+    A closed form needs neither, and phases need λ alone.
     """
+    if isinstance(region, Discs) and has_phases(atoms, forms, free):
+        return (solve_weights(atoms, forms, region),)
     terms = gather_terms(atoms, forms, region.fixed, free)
     if len(forms.offsets) == 1 and terms.separate:
         return ()
@@ -54,6 +57,9 @@ def largest_on_balls(
     multipliers: Tensor | None = None,
 ) -> Tensor:
     """Return the bound [clauses] that λ and scaled μ give, differentiable in atoms and constants."""
+    if weights is not None and multipliers is None:
+        assert isinstance(region, Discs)
+        return largest_by_phases(atoms, forms, region, weights)
     terms = gather_terms(atoms, forms, region.fixed, free, weights)
     if multipliers is None:
         return largest_of_separate(terms, region)
