@@ -32,12 +32,15 @@ def draw(stored: dict[str, Any], path: Path) -> None:
 
 
 def _draw_costs(panel: Any, axis: str, points: list[dict[str, Any]]) -> None:
+    from matplotlib.ticker import LogLocator
+
     sizes = [found[axis] for found in points]
     for key, (label, marker) in _LINES.items():
         panel.plot(sizes, [found[key] for found in points], marker=marker, label=label)
     panel.plot(sizes, [found["memory"] / 1000 for found in points], marker="x", linestyle=":", label="peak memory, GB")
     panel.set_xscale("log")
     panel.set_yscale("log")
+    panel.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     panel.yaxis.set_major_formatter("{x:g}")
     panel.yaxis.set_minor_formatter("")
     panel.set_ylabel("s, GB")
@@ -48,7 +51,7 @@ def _draw_clauses(panel: Any, axis: str, points: list[dict[str, Any]]) -> None:
         some = [found for found in points if found["adversary"] == adversary]
         panel.plot([f[axis] for f in some], [f["pass"] for f in some], marker=marker, label=f"a pass, {adversary}")
     panel.set_xscale("symlog", linthresh=10)
-    panel.set_ylim(bottom=0)
+    panel.set_ylim(0, 1.1 * max(found["pass"] for found in points))
     panel.set_ylabel("s")
 
 
