@@ -21,6 +21,12 @@ class Answers:
     shares: Tensor  # [answers]
     starts: list[int] | None = None  # where each query's answers start, and the last one's end; None if one each
 
+    @staticmethod
+    def one_each(entities: Tensor) -> Answers:
+        """Return one answer to each query."""
+        places = torch.arange(len(entities), device=entities.device)
+        return Answers(places, entities, torch.ones(len(entities), device=entities.device))
+
     def of_rows(self, start: int, stop: int) -> Answers:
         """Return the answers of some consecutive queries."""
         own = slice(start, stop) if self.starts is None else slice(self.starts[start], self.starts[stop])
@@ -78,8 +84,7 @@ def ask(for_object: Tensor, for_subject: Tensor) -> Queries:
     answers = torch.cat([for_object[:, 2], for_subject[:, 0]])
     known = torch.cat([for_object[:, 0], for_subject[:, 2]])
     relations = torch.cat([for_object[:, 1], for_subject[:, 1]])
-    places, shares = torch.arange(len(answers), device=answers.device), torch.ones(len(answers), device=answers.device)
-    return Queries(known, relations, len(for_object), Answers(places, answers, shares))
+    return Queries(known, relations, len(for_object), Answers.one_each(answers))
 
 
 class KVsAll(QuerySource):

@@ -24,8 +24,7 @@ def relation_loss(predictor: LinkPredictor, queries: Queries, known: Tensor, ans
         asked, answering = known.tensor_split([queries.forward]), answers.tensor_split([queries.forward])
         subject, object = torch.cat([asked[0], answering[1]]), torch.cat([answering[0], asked[1]])
     features = relation_features(predictor.scorer.terms, subject, object)
-    right = Answers(torch.arange(len(rows), device=rows.device), rows, torch.ones(len(rows), device=rows.device))
-    loss: Tensor = LossOfProducts.apply(features, predictor.relations, right, Softmax(), precision)
+    loss: Tensor = LossOfProducts.apply(features, predictor.relations, Answers.one_each(rows), Softmax(), precision)
     return loss
 
 
