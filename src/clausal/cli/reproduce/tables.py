@@ -81,7 +81,7 @@ def run_plan(plan: Plan[R], data: Data, folder: Path) -> tuple[list[dict[str, An
     for path, record in reproduce(plan, data, folder, watch, say):
         records.append(record)
         files.append(str(path))
-    say(f"records in {folder}: {len(files)} of {len(files)}")
+    say(f"{len(files)} record{'' if len(files) == 1 else 's'} in {folder}")
     return records, files
 
 
