@@ -127,6 +127,10 @@ def test_bad_usage(graph_folder, tmp_path):
     refused(clausal("search"), "give a graph")
     refused(clausal("search", "--resume"), "--resume needs --out")
     refused(clausal("search", graph_folder, "--resume", "--out", tmp_path), "GRAPH cannot be given with --resume")
+    refused(
+        clausal("search", "--preset", "wn18-best", "--resume", "--out", tmp_path),
+        "--preset cannot be given with --resume",
+    )
     refused(clausal("search", "--resume", "--out", tmp_path / "none"), "no search was begun here")
     refused(clausal(*search_options(graph_folder), "--trials", 0, "--out", tmp_path / "a"), "trials")
     refused(
