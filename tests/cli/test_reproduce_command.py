@@ -1,11 +1,13 @@
 """``clausal reproduce``: figures and tables are written where they were asked for, and show what the paper shows."""
 
 import shutil
+from contextlib import nullcontext
 from importlib.resources import as_file, files
 from pathlib import Path
 
 import pytest
 
+from clausal.cli.reproduce import tables
 from clausal.config import Settings
 from clausal.logic import read_clauses
 from command_line import clausal, refused
@@ -80,6 +82,18 @@ def test_beyond_measures_rows_with_and_without_entailment_and_goes_on_from_its_f
     again = clausal(*arguments)
     assert again.json == result.json
     assert "of 2:" not in again.stderr  # nothing was trained
+
+
+def test_progress_counts_the_clauses_that_a_row_is_trained_with(tmp_path, small_data, monkeypatch):
+    counted = {}
+
+    def watched(label, epochs, passes, clauses):
+        counted[label] = clauses
+        return nullcontext((None, None))
+
+    monkeypatch.setattr(tables, "training_progress", watched)
+    assert clausal("reproduce", "beyond", "wn18", "--quick", "--out", tmp_path).code == 0
+    assert counted == {"base": 0, "all": len(read_clauses(tmp_path / "data" / "wn18" / "clauses.pl"))}
 
 
 def test_clauses_of_fb122_are_weighed_and_those_that_seldom_hold_entail_nothing(tmp_path, small_data):

@@ -127,6 +127,10 @@ def test_bad_usage(graph_folder, tmp_path):
     refused(clausal("search"), "give a graph")
     refused(clausal("search", "--resume"), "--resume needs --out")
     refused(clausal("search", graph_folder, "--resume", "--out", tmp_path), "GRAPH cannot be given with --resume")
+    refused(
+        clausal("search", "--preset", "wn18-best", "--resume", "--out", tmp_path),
+        "--preset cannot be given with --resume",
+    )
     refused(clausal("search", "--resume", "--out", tmp_path / "none"), "no search was begun here")
     refused(clausal(*search_options(graph_folder), "--trials", 0, "--out", tmp_path / "a"), "trials")
     refused(
@@ -142,3 +146,21 @@ def test_the_preset_best_trains(graph_folder, tmp_path):
     config = tomllib.loads((tmp_path / "run" / "config.toml").read_text(encoding="utf-8"))
     assert config["facts"]["training"] == "1-vs-all"
     assert config["train"]["epochs"] == 2
+
+
+@pytest.mark.parametrize("change", ["facts.label_smoothing=0.1", "facts.training=k-vs-all", "facts.relation_weight=1"])
+def test_what_goes_with_the_preset_best_alone_can_be_added_to_it(change, graph_folder, tmp_path):
+    options = ["--preset", "best", "--set", "train.epochs=1", "--set", change, "--out", tmp_path / "run"]
+    result = clausal("train", graph_folder, *options)
+    assert result.code == 0, result.stderr
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("facts.loss=hinge", 'hinge is for corruptions; with facts.training = "1-vs-all"'),
+        ("facts.los=softmax", "unknown setting 'facts.los'; did you mean 'loss'?"),
+    ],
+)
+def test_what_does_not_go_with_the_preset_best_is_refused(change, message, graph_folder, tmp_path):
+    refused(clausal("train", graph_folder, "--preset", "best", "--set", change, "--out", tmp_path / "run"), message)

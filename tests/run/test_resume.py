@@ -53,6 +53,15 @@ def test_resuming_after_any_pass_ends_in_the_same_bits(after, graph_folder, fini
         {"model__scorer": "model-f", "clauses__adversary": "none"},
         {"model__scorer": "er-mlp", "evaluate__every": 1, "evaluate__patience": 1, "train__epochs": 8},
         {"evaluate__every": 0},
+        {"train__averaging": 0.6, "evaluate__every": 0},
+        {
+            "facts__training": "1-vs-all",
+            "facts__loss": "softmax",
+            "model__domain": "none",
+            "model__reciprocal": "true",
+            "train__averaging": 0.6,
+            "clauses__adversary": "closed-form",
+        },
     ],
     ids=lambda changes: " ".join(map(str, changes.values())),
 )

@@ -11,6 +11,7 @@ import pytest
 from search_runs import company, outcomes, run_search, settings
 
 from clausal import InputError, RunError, parse_clauses
+from clausal.graph import Names
 from clausal.search import Choice, load_search, resume_search, search
 from clausal.search.directory import SearchDirectory
 from command_line import _environment
@@ -116,11 +117,13 @@ def test_a_damaged_description_is_one_message(text, tmp_path):
 def test_two_searches_do_not_mix(tmp_path):
     run_search(tmp_path / "out", trials=1)
     graph = company()
-    cases = {
-        "graph": {"graph": replace(graph, train=graph.train[1:])},
-        "settings": {"start": settings(model__dim=16)},
-    }
-    for what, options in cases.items():
+    renamed = Names([f"{name} of" for name in graph.relations], "relation")
+    cases = [
+        ("graph", {"graph": replace(graph, train=graph.train[1:])}),
+        ("graph", {"graph": replace(graph, relations=renamed)}),
+        ("settings", {"start": settings(model__dim=16)}),
+    ]
+    for what, options in cases:
         with pytest.raises(InputError, match=f"begun with other {what}"):
             run_search(tmp_path / "out", trials=2, **options)
     with pytest.raises(InputError, match="begun with other settings"):

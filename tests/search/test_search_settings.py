@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 from search_runs import company, outcomes, run_search, settings, without_test
 
-from clausal import InputError, Settings, load, train
+from clausal import Graph, InputError, Settings, load, train
 from clausal.errors import RunError
 from clausal.search import load_search
 from clausal.search import trial as module
 from clausal.search.space import change
 from clausal.search.study import ask, importances, open_study
+from small_graphs import small_facts
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +61,15 @@ def test_the_settings_written_train_the_model_that_was_kept(searched):
     assert kept.metrics["valid"]["filtered"]["both"]["mrr"] == searched.best.value
     for name, value in again.predictor.state_dict().items():
         assert value.equal(kept.predictor.state_dict()[name]), name
+
+
+def test_the_model_that_was_kept_gives_probabilities_as_one_that_was_trained(tmp_path):
+    facts = small_facts()
+    graph = Graph.from_triples(facts[::2], facts[1::2], name="company")  # enough valid facts to calibrate on
+    found = run_search(tmp_path / "out", graph, trials=1)
+    trained = train(graph, (), Settings.load(found.best_settings))
+    names = graph.relations
+    assert load(found.run).calibration.to_dict(names) == trained.calibration.to_dict(names)
 
 
 def test_only_the_best_model_is_kept(searched):

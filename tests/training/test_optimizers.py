@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import math
+import sys
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
 from torch import nn
+from torch.optim import Adagrad
 
 from clausal.config import Settings, TrainSettings
 from clausal.graph import Graph, Names
 from clausal.training import prepare
-from clausal.training.optimizers import make_optimizer, optimizer_tensors, restore_optimizer
+from clausal.training.optimizers import FusedAdagrad, make_optimizer, optimizer_tensors, restore_optimizer
 
 
 def test_a_training_step_is_adagrad_on_the_gradient_summed_over_the_batch():
@@ -65,6 +70,28 @@ def test_parameters_that_need_no_gradient_are_left_out():
     frozen = nn.Parameter(torch.ones(2), requires_grad=False)
     optimizer = make_optimizer([frozen, nn.Parameter(torch.ones(2))], TrainSettings())
     assert [len(group["params"]) for group in optimizer.param_groups] == [1]
+
+
+def test_the_step_of_a_gpu_gives_its_kernel_tables_of_every_parameter(monkeypatch):
+    """The kernel is stood in for by torch on a CPU, and the result is that of torch's AdaGrad."""
+
+    def descend_(parameters, sums, gradient, rate):
+        assert parameters.dim() == 2
+        sums.addcmul_(gradient, gradient)
+        parameters.addcdiv_(gradient, sums.sqrt().add_(1e-10), value=-rate)
+        gradient.zero_()
+
+    monkeypatch.setitem(sys.modules, "clausal.kernels.cuda", SimpleNamespace(descend_=descend_))
+    shapes = ((3, 4), (5,), (2, 3, 4), ())
+    ours, theirs = ([nn.Parameter(torch.linspace(1, 2, math.prod(s)).reshape(s)) for s in shapes] for _ in range(2))
+    settings = {"lr": 0.5, "initial_accumulator_value": 0.1}
+    for parameters, optimizer in ((ours, FusedAdagrad(ours, **settings)), (theirs, Adagrad(theirs, **settings))):
+        for _ in range(3):
+            optimizer.zero_grad()
+            sum(parameter.pow(3).sum() for parameter in parameters).backward()
+            optimizer.step()
+    for one, other in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(one, other)
 
 
 def some_steps(optimizer, parameter, count):

@@ -8,7 +8,7 @@ from trainings import identical, parameters, run, settings_with
 
 from clausal.errors import InputError
 from clausal.logic import parse_clause
-from clausal.model import MultilinearScorer, Table
+from clausal.model import MultilinearScorer, Scorer, Table
 from clausal.training import prepare
 
 
@@ -25,6 +25,15 @@ class Scaled(MultilinearScorer):
         return self.scale * relation * subject
 
     subject_query = object_query
+
+
+class Bounded(Scorer):
+    """DistMult of bounded products, which is linear in nothing."""
+
+    name = "bounded"
+
+    def score(self, relation, subject, object):
+        return (relation * subject * object).tanh().sum(-1)
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +57,21 @@ def test_each_mistake_gets_one_message(base, changes, message):
     given = {"graph": base.graph, "clauses": base.clauses, "settings": settings_with()} | changes
     with pytest.raises(InputError, match=message):
         prepare(**given)
+
+
+@pytest.mark.parametrize(
+    ("scorer", "facts", "message"),
+    [
+        (Bounded(20), {"regulariser": "dura"}, "facts.regulariser: dura is for a MultilinearScorer"),
+        (Scaled(20), {"relation_weight": 1.0}, "facts.relation_weight: is for scorers with trilinear terms"),
+        (Bounded(20), {"relation_weight": 1.0}, "facts.relation_weight: is for scorers with trilinear terms"),
+    ],
+)
+def test_a_loss_that_needs_more_of_an_own_scorer_than_it_has_is_refused(base, scorer, facts, message):
+    settings = settings_with(facts={"training": "1-vs-all", "loss": "softmax"} | facts)
+    with pytest.raises(InputError, match=message):
+        prepare(base.graph, base.clauses, settings, scorer=scorer)
+    prepare(base.graph, base.clauses, settings_with(facts={"training": "1-vs-all", "loss": "softmax"}), scorer=scorer)
 
 
 def test_a_second_training_does_not_change_the_first(base):

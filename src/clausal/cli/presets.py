@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clausal.cli.inputs import read_graph
+from clausal.errors import InputError
 
 if TYPE_CHECKING:
     from clausal.config import Settings
@@ -30,11 +31,24 @@ def read_graph_and_settings(
     """Read a graph, and the settings to train on it with; settings are checked before a large graph is read."""
     from clausal.config import Settings
 
-    settings = Settings.load(config, assignments, preset=None if preset == BEST else preset)
+    best = preset == BEST
+    settings = _on_best(config, assignments) if best else Settings.load(config, assignments, preset=preset)
     graph = read_graph(source, columns=columns, valid=valid, test=test, seed=settings.train.seed)
-    if preset == BEST:
+    if best:
         from clausal.search.rule import best_values
 
         values = best_values(graph, clauses, settings.train.device)
         settings = Settings.load(config, assignments, preset=values)
     return graph, settings
+
+
+def _on_best(config: Path | None, assignments: Sequence[str]) -> Settings:
+    """Check changes of the preset ``best``, whose kind of training only the graph decides."""
+    from clausal.config import Settings
+    from clausal.search.rule import values_of_both_kinds
+
+    against_all, against_corruptions = values_of_both_kinds()
+    try:
+        return Settings.load(config, assignments, preset=against_all)
+    except InputError:
+        return Settings.load(config, assignments, preset=against_corruptions)

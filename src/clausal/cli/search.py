@@ -48,7 +48,7 @@ def search(
     target = _target(graph, out, resume)
     try:
         if resume:
-            refuse_with_resume(graph=graph, clauses=clauses, set=set)
+            refuse_with_resume(graph=graph, clauses=clauses, preset=None if preset == BEST else preset, set=set)
             found = _resume(target, minutes, trials)
         else:
             found = _search(str(graph), clauses, target, preset, set or [], minutes, trials, columns, valid, test)

@@ -42,6 +42,8 @@ def _check_tensors(training: AdversarialSetTraining, tensors: Mapping[str, Tenso
     sets = training.adversary.start(training.predictor, training.objective.groups) if training.objective.groups else []
     expected = {f"model/{name}": value for name, value in model.items()}
     expected |= {f"adversarial_set/{index}": vectors for index, vectors in enumerate(sets)}
+    if training.settings.train.averaging:
+        expected |= {f"average/{name}": value for name, value in training.predictor.named_parameters()}
     if any(name.startswith("best/") for name in tensors):
         expected |= {f"best/{name}": value for name, value in model.items()}
     expected |= _expected_optimizer(training, tensors)

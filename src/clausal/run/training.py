@@ -16,7 +16,7 @@ from torch import nn
 
 import clausal
 from clausal.config import Settings
-from clausal.evaluation import calibrate, evaluate
+from clausal.evaluation import Calibration, calibrate, evaluate
 from clausal.graph.graph import Graph
 from clausal.logic.syntax import Clause
 from clausal.model.scorers.base import Scorer
@@ -50,8 +50,7 @@ def train(
         started = time.perf_counter()
         predictor = training.run(on_pass, on_epoch).eval()
         metrics = _metrics(training, graph, time.perf_counter() - started)
-        calibration = calibrate(predictor.tabulated(), graph, seed=settings.train.seed)
-        return Run(predictor, graph, clauses, settings, metrics, calibration=calibration)
+        return Run(predictor, graph, clauses, settings, metrics, calibration=_calibrate(training, graph))
     custom = [name for name, module in (("scorer", scorer), ("encoder", encoder)) if module is not None]
     directory = RunDirectory.create(out, graph, clauses, settings, custom)
     with directory.locked():
@@ -111,7 +110,7 @@ def _run_in(
     predictor = training.run(on_pass, log, checkpoint).eval()
     seconds = sum(record["seconds"] for record in directory.read_log())
     metrics = _metrics(training, graph, seconds)
-    calibration = calibrate(predictor.tabulated(), graph, seed=training.settings.train.seed)
+    calibration = _calibrate(training, graph)
     directory.finish(predictor.state_dict(), metrics, calibration)
     return Run(predictor, graph, clauses, training.settings, metrics, directory.path, calibration)
 
@@ -124,12 +123,20 @@ def keep(
     measured: Graph,
     records: Sequence[dict[str, Any]],
 ) -> None:
-    """Write a training that has ended as a finished run on ``graph``; its metrics are of the splits of ``measured``."""
+    """Write a training that has ended as a finished run on ``graph``.
+
+    Its metrics and its calibration are of the splits of ``measured``.
+    """
     directory = RunDirectory.create(out, graph, clauses, training.settings)
     for record in records:
         directory.append_log(record)
     metrics = _metrics(training, measured, sum(record["seconds"] for record in records))
-    directory.finish(training.predictor.state_dict(), metrics)
+    calibration = _calibrate(training, measured)
+    directory.finish(training.predictor.state_dict(), metrics, calibration)
+
+
+def _calibrate(training: AdversarialSetTraining, graph: Graph) -> Calibration | None:
+    return calibrate(training.predictor.tabulated(), graph, seed=training.settings.train.seed)
 
 
 def _metrics(training: AdversarialSetTraining, graph: Graph, seconds: float) -> dict[str, Any]:

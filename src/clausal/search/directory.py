@@ -80,8 +80,9 @@ class SearchDirectory:
         facts = graph.splits | dict(graph.parts)
         before = start.graph.splits | dict(start.graph.parts)
         same_facts = facts.keys() == before.keys() and all(np.array_equal(facts[part], before[part]) for part in facts)
+        names, names_before = ([*one.entities, *one.relations] for one in (graph, start.graph))
         same = {
-            "graph": same_facts and [*graph.entities] == [*start.graph.entities],
+            "graph": same_facts and names == names_before,
             "clauses": [print_clause(one) for one in clauses] == [print_clause(one) for one in start.clauses],
             "settings": settings == start.settings and list(space) == self.space,
         }

@@ -52,6 +52,12 @@ def values_for(entities: int, facts: int, clauses: bool, machine: Machine) -> di
     return values
 
 
+def values_of_both_kinds() -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return values against all entities and against corruptions: what a user changes must go with one of them."""
+    machine = Machine(gpu=False, cores=1, memory=2**34)
+    return values_for(1, 1, False, machine), values_for(10**9, 10**9, False, machine)
+
+
 def operations(entities: int, facts: int, dim: int) -> int:
     """Return the operations of a pass against all entities: two queries of a fact, each in three matrix products."""
     return 2 * 3 * 2 * facts * entities * dim

@@ -7,12 +7,12 @@ from copy import deepcopy
 
 from torch import nn
 
-from clausal.config import Settings
+from clausal.config import FactSettings, Settings
 from clausal.errors import InputError
 from clausal.graph.graph import Graph
 from clausal.logic.syntax import Clause
 from clausal.model.contracts import ContractError, check_encoder, check_scorer
-from clausal.model.scorers.base import Scorer
+from clausal.model.scorers.base import MultilinearScorer, Scorer
 
 
 def check_arguments(
@@ -33,6 +33,7 @@ def check_arguments(
         raise InputError(f"{graph.name}: the train split is empty")
     if scorer is not None:
         _require(scorer, Scorer, "scorer", "derive it from clausal.model.Scorer")
+        _check_facts(settings.facts, scorer)
     try:
         if scorer is not None:
             check_scorer(deepcopy(scorer).cpu())
@@ -41,6 +42,15 @@ def check_arguments(
             check_encoder(deepcopy(encoder).cpu(), len(graph.entities), dim)
     except ContractError as error:
         raise InputError(f"{'scorer' if encoder is None else 'scorer or encoder'}: {error}") from None
+
+
+def _check_facts(facts: FactSettings, scorer: Scorer) -> None:
+    """Refuse what needs more of a user's own scorer than it has; settings know those that come with clausal."""
+    name = type(scorer).__name__
+    if facts.regulariser == "dura" and not isinstance(scorer, MultilinearScorer):
+        raise InputError(f"facts.regulariser: dura is for a MultilinearScorer, which {name} is not; use none, f2 or n3")
+    if facts.relation_weight and scorer.terms is None:
+        raise InputError(f"facts.relation_weight: is for scorers with trilinear terms, which {name} lacks; set it to 0")
 
 
 def _require(value: object, kind: type, name: str, hint: str) -> None:

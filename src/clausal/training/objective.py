@@ -26,7 +26,7 @@ class Objective:
     """What a step descends on. ``adversarial_set`` is the set S that the adversary found last."""
 
     predictor: LinkPredictor
-    facts: Tensor  # what a pass goes through: facts [facts, 3], or the numbers of distinct queries [queries, 1]
+    facts: Tensor  # what a pass goes through: facts [facts, 3], or what a QuerySource has for rows
     corruption: Corruption
     loss: FactLoss | AgainstAll
     groups: Sequence[ClauseGroup]
@@ -85,7 +85,7 @@ class Objective:
         return None if isinstance(self.loss, AgainstAll) else self.corruption.draw(facts, generator)
 
     def fact_loss(self, facts: Tensor, negatives: Negatives | None) -> tuple[Tensor, Tensor]:
-        """J_F of a batch [b, 3] and its corruptions, and the weighted penalty on its vectors."""
+        """J_F of a batch and its corruptions, if it has any, and the weighted penalty on its vectors."""
         if isinstance(self.loss, AgainstAll):
             return self.loss(facts)
         weight, kind = self.settings.facts.regulariser_weight, self.settings.facts.regulariser

@@ -34,10 +34,14 @@ class FusedAdagrad(Adagrad):
         for group in self.param_groups:
             for parameter in group["params"]:
                 if parameter.grad is not None:
-                    rows = parameter.view(-1, parameter.shape[-1])
-                    descend_(
-                        rows, self.state[parameter]["sum"].view_as(rows), parameter.grad.view_as(rows), group["lr"]
-                    )
+                    rows = _as_table(parameter)
+                    sums, gradient = self.state[parameter]["sum"], parameter.grad
+                    descend_(rows, sums.view_as(rows), gradient.view_as(rows), group["lr"])
+
+
+def _as_table(parameter: Tensor) -> Tensor:
+    """View a parameter as [rows, columns], which a bias or a single number of a user's own module is not."""
+    return parameter.view(-1, parameter.shape[-1] if parameter.dim() else 1)
 
 
 def optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -69,6 +70,7 @@ def run_plan(plan: Plan[R], data: Data, folder: Path) -> tuple[list[dict[str, An
     from clausal.experiments.tables.methods import length_of, settings_of
     from clausal.experiments.tables.reproduction import reproduce
 
+    data = cache(data)  # for a row's clauses too, once there is one to train
     total = len(plan.rows) * len(plan.seeds)
     records: list[dict[str, Any]] = []
     files: list[str] = []
@@ -76,12 +78,12 @@ def run_plan(plan: Plan[R], data: Data, folder: Path) -> tuple[list[dict[str, An
     def watch(row: R, seed: int) -> AbstractContextManager[Any]:
         say(f"{len(records) + 1} of {total}: {row.title}, seed {seed}")
         length = length_of(settings_of(row, seed, plan.changes))
-        return training_progress(row.name, *length, 0 if row.uses == "none" else 1)
+        return training_progress(row.name, *length, len(row.clauses(data()[1])))
 
     for path, record in reproduce(plan, data, folder, watch, say):
         records.append(record)
         files.append(str(path))
-    say(f"records in {folder}: {len(files)} of {len(files)}")
+    say(f"{len(files)} record{'' if len(files) == 1 else 's'} in {folder}")
     return records, files
 
 

@@ -27,7 +27,7 @@ from clausal.model.predictor import LinkPredictor
 from clausal.model.scorers import BlockScorer, ModelF, RotatE, TransE
 
 Kept = tuple[Tensor, ...]
-"""What a bound needs to be a loss: nothing for closed forms, λ on boxes, λ and μ on balls and discs."""
+"""What a bound needs to be a loss: nothing for closed forms, λ on boxes and by phases, λ and μ on balls and discs."""
 
 
 def bound_violation(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import ClassVar, Literal, TypeVar
 
 from clausal.errors import InputError, did_you_mean
 from clausal.evaluation.evaluate import Filter
@@ -20,6 +20,9 @@ Uses = Literal["none", "one-atom", "all"]
 class TableRow(ABC):
     """One row of a table, or one place of a table of limited data, where ``share`` of the facts is kept."""
 
+    titles: ClassVar[Mapping[str, str]]
+    """How tables for people name each model."""
+
     table: str
     model: str
     share: float | None = None
@@ -30,9 +33,10 @@ class TableRow(ABC):
         return self.model if self.share is None else f"{self.model}-{100 * self.share:.0f}"
 
     @property
-    @abstractmethod
     def title(self) -> str:
         """How tables for people name it."""
+        title = self.titles[self.model]
+        return title if self.share is None else f"{title}, {self.share:.0%}"
 
     @property
     @abstractmethod

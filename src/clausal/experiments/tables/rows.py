@@ -9,16 +9,24 @@ from clausal.evaluation.evaluate import Filter
 from clausal.experiments.tables.paper import SHARES, Figures, paper_figures
 from clausal.experiments.tables.row import TableRow, Uses, choose_rows
 
+_TITLES = {
+    "transe": "TransE",
+    "kale-pre": "KALE-Pre",
+    "kale-joint": "KALE-Joint",
+    "distmult": "DistMult",
+    "asr-distmult": "ASR-DistMult",
+    "casr-distmult": "cASR-DistMult",
+    "complex": "ComplEx",
+    "asr-complex": "ASR-ComplEx",
+    "casr-complex": "cASR-ComplEx",
+}
+
 
 @dataclass(frozen=True)
 class Row(TableRow):
     """One row of the paper's tables."""
 
-    @property
-    def title(self) -> str:
-        """How the paper names it."""
-        title = _TITLES[self.model]
-        return title if self.share is None else f"{title}, {self.share:.0%}"
+    titles = _TITLES
 
     @property
     def preset(self) -> str:
@@ -54,17 +62,6 @@ class Row(TableRow):
 
 
 _KALE = ("transe", "kale-pre", "kale-joint")
-_TITLES = {
-    "transe": "TransE",
-    "kale-pre": "KALE-Pre",
-    "kale-joint": "KALE-Joint",
-    "distmult": "DistMult",
-    "asr-distmult": "ASR-DistMult",
-    "casr-distmult": "cASR-DistMult",
-    "complex": "ComplEx",
-    "asr-complex": "ASR-ComplEx",
-    "casr-complex": "cASR-ComplEx",
-}
 _LIMITED = ("complex", "asr-complex", "casr-complex")
 
 TABLES: dict[str, tuple[Row, ...]] = {

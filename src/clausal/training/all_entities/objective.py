@@ -63,5 +63,12 @@ def against_all(predictor: LinkPredictor, facts: Tensor, settings: Settings) -> 
         return None
     source = OneVsAll(facts) if about.training == "1-vs-all" else KVsAll(facts, predictor.num_entities)
     loss = LOSSES[about.loss](about.label_smoothing)
-    regulariser = about.regulariser, about.regulariser_weight
-    return AgainstAll(predictor, source, loss, *regulariser, settings.train.precision, about.relation_weight)
+    return AgainstAll(
+        predictor,
+        source,
+        loss,
+        regulariser=about.regulariser,
+        regulariser_weight=about.regulariser_weight,
+        precision=settings.train.precision,
+        relation_weight=about.relation_weight,
+    )

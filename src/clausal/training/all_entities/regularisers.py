@@ -33,8 +33,7 @@ def penalty(
         assert asked is not None
         return asked.square().sum() + (shares * answers.square().sum(-1)).sum()
     scorer, power = predictor.scorer, _POWERS[kind]
-    forward, backward = queries.relations.tensor_split([queries.forward])
-    relation = predictor.relation(torch.cat([forward, predictor.turned(backward)]))
+    relation = predictor.relation(queries.relation_rows(predictor))
     own = _size(scorer, known, power).sum() + _size(scorer, relation, power).sum()
     return own + (shares * _size(scorer, answers, power)).sum()
 

@@ -19,16 +19,12 @@ def relation_loss(predictor: LinkPredictor, queries: Queries, known: Tensor, ans
     directions compete.
     """
     assert predictor.scorer.terms is not None
-    rows, subject, object = queries.relations, known, answers
-    forward, backward = rows.tensor_split([queries.forward])
-    if predictor.rows_per_relation > 1:
-        rows = torch.cat([forward, predictor.turned(backward)])
-    else:
+    rows, subject, object = queries.relation_rows(predictor), known, answers
+    if predictor.rows_per_relation == 1:
         asked, answering = known.tensor_split([queries.forward]), answers.tensor_split([queries.forward])
         subject, object = torch.cat([asked[0], answering[1]]), torch.cat([answering[0], asked[1]])
     features = relation_features(predictor.scorer.terms, subject, object)
-    right = Answers(torch.arange(len(rows), device=rows.device), rows, torch.ones(len(rows), device=rows.device))
-    loss: Tensor = LossOfProducts.apply(features, predictor.relations, right, Softmax(), precision)
+    loss: Tensor = LossOfProducts.apply(features, predictor.relations, Answers.one_each(rows), Softmax(), precision)
     return loss
 
 

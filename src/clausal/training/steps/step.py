@@ -29,7 +29,7 @@ class Step(ABC):
 
     @abstractmethod
     def step(self, facts: Tensor, generator: torch.Generator) -> Passed:
-        """One projected gradient step on J = J_F + α J_I for a batch of facts [b, 3]: lines 21 to 23."""
+        """One projected gradient step on J = J_F + α J_I for a batch of what a pass goes through: lines 21 to 23."""
 
     def train_pass(self, order: Tensor, generator: torch.Generator) -> Passed:
         """Go once through all facts in the given order."""

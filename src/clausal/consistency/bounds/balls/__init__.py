@@ -1,1 +1,1 @@
-"""Balls, spheres and discs: spectral norms for one form, and the Lagrangian dual for several."""
+"""Balls, spheres and discs: spectral norms for one form, phases for complex numbers, and the Lagrangian dual."""

@@ -31,17 +31,6 @@ class QuadraticForms:
         """How many slots are free."""
         return self.radius.shape[2]
 
-    def weighted(self, weights: Tensor) -> QuadraticForms:
-        """Return the single form Σⱼ λⱼ Lⱼ."""
-        return QuadraticForms(
-            torch.einsum("nj,ngcjpq->ngcpq", weights, self.quadratic).unsqueeze(3),
-            torch.einsum("nj,ngcjp->ngcp", weights, self.linear).unsqueeze(3),
-            (weights * self.constant).sum(1, keepdim=True),
-            self.radius,
-            self.size,
-            self.sphere,
-        )
-
 
 def quadratic_forms(
     atoms: AtomBlocks, forms: LinearForms, fixed: Tensor, radius: Tensor, groups: int, sphere: bool = False
