@@ -56,7 +56,7 @@ def find_best_phases(  # type: ignore[no-untyped-def]
     components: tl.constexpr, atoms: tl.constexpr, variables: tl.constexpr, code: tl.constexpr, block: tl.constexpr,
 ):  # fmt: skip
     """Find x₁ and x₂ of modulus 1 where Re(a x₁ + b x̄₁x₂ + c x₂) is largest, and score each atom there."""
-    clause, part, parts = tl.program_id(0), tl.program_id(1), tl.num_programs(1)
+    clause, part, parts = tl.program_id(0).to(tl.int64), tl.program_id(1), tl.num_programs(1)
     i = part * block + tl.arange(0, block)
     inside = i < components
     limits = radius + clause * by_clause + i * by_component
