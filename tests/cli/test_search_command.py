@@ -127,12 +127,31 @@ def test_bad_usage(graph_folder, tmp_path):
     refused(clausal("search"), "give a graph")
     refused(clausal("search", "--resume"), "--resume needs --out")
     refused(clausal("search", graph_folder, "--resume", "--out", tmp_path), "GRAPH cannot be given with --resume")
+    refused(clausal("search", "--resume", "--preset", "best", "--out", tmp_path), "--preset cannot be given")
     refused(clausal("search", "--resume", "--out", tmp_path / "none"), "no search was begun here")
     refused(clausal(*search_options(graph_folder), "--trials", 0, "--out", tmp_path / "a"), "trials")
-    refused(
-        clausal(*search_options(graph_folder), "--preset", "bets", "--out", tmp_path / "a"), "unknown preset 'bets'"
-    )
+    refused(clausal(*search_options(graph_folder), "--preset", "bets", "--out", tmp_path / "a"), "did you mean 'best'?")
     assert not (tmp_path / "a").exists()
+
+
+def test_unknown_names_in_clauses_are_told_where_they_are_and_nothing_is_begun(graph_folder, tmp_path):
+    clauses = tmp_path / "clauses.txt"
+    clauses.write_text("manages(X, Y) => work_with(X, Y)\n", encoding="utf-8")
+    result = clausal(*search_options(graph_folder), "--clauses", clauses, "--trials", 1, "--out", tmp_path / "out")
+    refused(result, f"{clauses}:1:18: unknown relation 'work_with'; did you mean 'works_with'?")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_trial_that_could_not_be_judged_is_not_told(searched, monkeypatch):
+    out, _ = searched
+
+    def no_time(*arguments, **options):
+        return trial.Attempt(state="cut short")
+
+    monkeypatch.setattr("clausal.search.loop.attempt", no_time)
+    result = clausal("search", "--out", out, "--resume", "--minutes", 0.02)
+    assert result.code == 0, result.stderr
+    assert not [line for line in result.stderr.splitlines() if line.startswith("trial ")]
 
 
 def test_the_preset_best_trains(graph_folder, tmp_path):

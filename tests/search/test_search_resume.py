@@ -117,11 +117,11 @@ def test_two_searches_do_not_mix(tmp_path):
     run_search(tmp_path / "out", trials=1)
     graph = company()
     cases = {
-        "graph": {"graph": replace(graph, train=graph.train[1:])},
-        "settings": {"start": settings(model__dim=16)},
+        "another graph": {"graph": replace(graph, train=graph.train[1:])},
+        "other settings": {"start": settings(model__dim=16)},
     }
     for what, options in cases.items():
-        with pytest.raises(InputError, match=f"begun with other {what}"):
+        with pytest.raises(InputError, match=f"begun with {what}"):
             run_search(tmp_path / "out", trials=2, **options)
     with pytest.raises(InputError, match="begun with other settings"):
         run_search(tmp_path / "out", trials=2, space=[Choice("model.dim", (2, 8))])

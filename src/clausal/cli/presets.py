@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clausal.cli.inputs import read_graph
+from clausal.presets import BEST
 
 if TYPE_CHECKING:
     from clausal.config import Settings
     from clausal.graph import Graph
     from clausal.logic import Clause
-
-BEST = "best"
 
 
 def read_graph_and_settings(

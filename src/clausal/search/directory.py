@@ -81,14 +81,14 @@ class SearchDirectory:
         before = start.graph.splits | dict(start.graph.parts)
         same_facts = facts.keys() == before.keys() and all(np.array_equal(facts[part], before[part]) for part in facts)
         same = {
-            "graph": same_facts and [*graph.entities] == [*start.graph.entities],
-            "clauses": [print_clause(one) for one in clauses] == [print_clause(one) for one in start.clauses],
-            "settings": settings == start.settings and list(space) == self.space,
+            "another graph": same_facts and [*graph.entities] == [*start.graph.entities],
+            "other clauses": [print_clause(one) for one in clauses] == [print_clause(one) for one in start.clauses],
+            "other settings": settings == start.settings and list(space) == self.space,
         }
         for what, holds in same.items():
             if not holds:
                 raise InputError(
-                    f"{self.path}: was begun with other {what}; choose another --out, or go on with that search by "
+                    f"{self.path}: was begun with {what}; choose another --out, or go on with that search by "
                     f"clausal search --out {self.path} --resume"
                 )
 

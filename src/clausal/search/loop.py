@@ -83,9 +83,16 @@ class TrialLoop:
             changes = {parameter.name: parameter.suggest(trial) for parameter in self.space}
             trial.set_user_attr("changes", changes)
             self._try(trial, change(self.settings, changes))
-            if self.on_trial:
-                left = None if self.limits.minutes is None else max(0.0, self.deadline - time.monotonic())
-                self.on_trial(read_result(self.directory, self.study), left)
+            self._tell_of(trial.number + 1)
+
+    def _tell_of(self, number: int) -> None:
+        """Tell how a trial went, unless the time was up before it could be judged."""
+        if self.on_trial is None:
+            return
+        found = read_result(self.directory, self.study)
+        if any(trial.number == number for trial in found.trials):
+            left = None if self.limits.minutes is None else max(0.0, self.deadline - time.monotonic())
+            self.on_trial(found, left)
 
     def _pick_up(self) -> None:
         """Begin with the settings of the start, or go on where a process ended."""

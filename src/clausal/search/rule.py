@@ -12,9 +12,9 @@ from typing import Any
 from clausal.config import Settings
 from clausal.graph.graph import Graph
 from clausal.logic.syntax import Clause
+from clausal.presets import BEST
 from clausal.search.machine import Machine, this_machine
 
-BEST = "best"
 DIMS = (64, 128, 256, 512, 1024, 2048)
 _LARGEST = {"cpu": 512, "gpu": 2048}
 _OPERATIONS = {"cpu": 10**12, "gpu": 3 * 10**14}  # in a pass, for each core of a CPU: some ten seconds
