@@ -154,6 +154,31 @@ def test_a_trial_that_could_not_be_judged_is_not_told(searched, monkeypatch):
     assert not [line for line in result.stderr.splitlines() if line.startswith("trial ")]
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"label_smoothing": "0.1"},
+        {"training": "k-vs-all"},
+        {"relation_weight": "0.5"},
+        {"training": "corruption", "loss": "pairwise", "regulariser": "none"},
+    ],
+    ids=" ".join,
+)
+def test_settings_are_changed_on_top_of_the_preset_best(changes, graph_folder, tmp_path):
+    sets = [word for key, value in changes.items() for word in ("--set", f"facts.{key}={value}")]
+    small = ["--set", "train.epochs=1", "--set", "model.dim=8"]
+    result = clausal("train", graph_folder, "--preset", "best", *small, *sets, "--out", tmp_path / "run")
+    assert result.code == 0, result.stderr
+    facts = tomllib.loads((tmp_path / "run" / "config.toml").read_text(encoding="utf-8"))["facts"]
+    assert {key: str(facts[key]) for key in changes} == changes
+
+
+def test_a_change_that_no_graph_allows_is_refused_before_one_is_read(graph_folder, tmp_path):
+    result = clausal("train", graph_folder, "--preset", "best", "--set", "facts.loss=none", "--out", tmp_path / "run")
+    refused(result, "preset best with --set: facts.loss")
+    assert "entities" not in result.stderr
+
+
 def test_the_preset_best_trains(graph_folder, tmp_path):
     options = ["--preset", "best", "--set", "train.epochs=2", "--out", tmp_path / "run"]
     result = clausal("train", graph_folder, *options)

@@ -100,6 +100,11 @@ class TrialLoop:
             self.study.enqueue_trial({one.name: setting(self.settings, one.name) for one in self.space})
         ask_again(self.study)
         found = read_result(self.directory, self.study)
+        if found.run and not found.run.is_dir():
+            raise InputError(
+                f"{self.directory.journal}: the best trial has no model in {found.run}: the journal is that of another "
+                "search, or the model was removed; put it back, or begin anew in another --out"
+            )
         if found.best and found.settings:
             self.directory.keep_only(found.best.number, found.settings)
 

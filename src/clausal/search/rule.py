@@ -33,6 +33,12 @@ def best_values(graph: Graph, clauses: Sequence[Clause] = (), device: str = "aut
     return values_for(len(graph.entities), len(graph.train), bool(clauses), this_machine(device))
 
 
+def possible_values(clauses: bool) -> list[dict[str, Any]]:
+    """Return the values for a small graph and for a huge one: what fits neither can be refused without a graph."""
+    machine = Machine(gpu=False, cores=1, memory=2**40)
+    return [values_for(size, size, clauses, machine) for size in (1, 10**9)]
+
+
 def values_for(entities: int, facts: int, clauses: bool, machine: Machine) -> dict[str, Any]:
     """Return the values for a graph of this size on a machine.
 
