@@ -95,9 +95,10 @@ class TrialLoop:
             self.on_trial(found, left)
 
     def _pick_up(self) -> None:
-        """Begin with the settings of the start, or go on where a process ended."""
+        """Begin with the settings of the start, as far as the space has them, or go on where a process ended."""
         if not self.study.get_trials(deepcopy=False):
-            self.study.enqueue_trial({one.name: setting(self.settings, one.name) for one in self.space})
+            start = {one.name: setting(self.settings, one.name) for one in self.space}
+            self.study.enqueue_trial({one.name: start[one.name] for one in self.space if one.holds(start[one.name])})
         ask_again(self.study)
         found = read_result(self.directory, self.study)
         if found.run and not found.run.is_dir():
