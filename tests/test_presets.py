@@ -31,6 +31,20 @@ def test_an_unknown_preset_is_answered_with_the_nearest_and_all_names():
     assert all(name in str(error.value) for name in preset_names())
 
 
+def test_the_preset_that_is_computed_says_by_what():
+    with pytest.raises(InputError, match=r"best_settings\(graph, clauses\)"):
+        Settings.load(preset="best")
+
+
+@pytest.mark.parametrize(
+    ("change", "advice"),
+    [("model.scorer=transe", 'regulariser.*set it to "none"'), ("model.scorer=rescal", "relation_weight.*set it to 0")],
+)
+def test_a_scorer_that_a_preset_does_not_suit_is_answered_with_what_to_set(change, advice):
+    with pytest.raises(InputError, match=advice):
+        Settings.load(None, [change], preset="fb15k-237-best")
+
+
 def test_a_bad_value_names_the_preset_and_where_it_came_from():
     with pytest.raises(InputError, match=r"preset wn18-complex with --set: model.dim"):
         Settings.load(None, ["model.dim=none"], preset="wn18-complex")

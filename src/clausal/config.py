@@ -246,9 +246,14 @@ class Settings(_Section):
         if scorer == "model-f" and (facts.training != "corruption" or facts.regulariser != "none"):
             raise ValueError("facts: model-f scores entity pairs; it takes corruptions and no regulariser")
         if facts.regulariser != "none" and scorer in ("transe", "rotate", "er-mlp"):
-            raise ValueError(f"facts.regulariser: {facts.regulariser} is for scorers that multiply, not for {scorer}")
+            raise ValueError(
+                f"facts.regulariser: {facts.regulariser} is for scorers that multiply, not for {scorer}; "
+                'set it to "none"'
+            )
         if facts.relation_weight and scorer not in ("distmult", "complex", "simple", "cp"):
-            raise ValueError(f"facts.relation_weight: is for distmult, complex, simple and cp, not for {scorer}")
+            raise ValueError(
+                f"facts.relation_weight: is for distmult, complex, simple and cp, not for {scorer}; set it to 0"
+            )
         return self
 
     @staticmethod

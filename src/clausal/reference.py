@@ -12,6 +12,7 @@ from pydantic.fields import FieldInfo
 from clausal.config import Settings
 from clausal.presets import preset_names
 
+_OVERFLOW = 2**31  # where sizes end for technical reasons, which no reader has to know
 _TYPES = {int: "integer", float: "number", str: "text", bool: "true or false"}
 _INTRODUCTION = """\
 # Settings
@@ -34,7 +35,8 @@ Unknown keys and impossible values are refused. A run directory holds all its se
 _ABOUT_PRESETS = """\
 What the rows of the paper's tables, and of [those beyond it](../how-to/the-best-model.md), are
 [reproduced](../how-to/reproduce.md) with; each file, `src/clausal/presets/NAME.toml`, begins with the command that
-trains it. `Settings.load(preset=NAME)` from Python."""
+trains it. `Settings.load(preset=NAME)` from Python. One more, `best`, is
+[computed from the graph](../how-to/search.md#without-a-search---preset-best) and the machine."""
 
 
 def settings_page() -> str:
@@ -65,6 +67,7 @@ def _summary(settings: Settings) -> str:
         words += [model.domain, f"margin {facts.margin:g}"]
     else:
         words += [facts.training, f"{facts.regulariser} {facts.regulariser_weight:g}", f"batches of {facts.batch_size}"]
+        words += [f"relation weight {facts.relation_weight:g}"] * bool(facts.relation_weight)
     words.append("no clauses" if clauses.adversary == "none" else f"{clauses.adversary}, weight {clauses.weight:g}")
     return ", ".join(words)
 
@@ -85,7 +88,8 @@ def _type(annotation: Any, metadata: Any = ()) -> str:
         return f"list, each {_type(arguments[0])}" if arguments[-1] is ... else f"{len(arguments)} numbers"
     if type(None) in arguments:
         return _type(next(argument for argument in arguments if argument is not type(None)))
-    return " ".join([_TYPES[annotation], *(bound for limit in metadata if (bound := _bound(limit)))])
+    bounds = ", ".join(bound for limit in metadata if (bound := _bound(limit)))
+    return f"{_TYPES[annotation]} {bounds}".rstrip()
 
 
 def _bound(limit: Any) -> str | None:
@@ -93,6 +97,8 @@ def _bound(limit: Any) -> str | None:
         return f"≥ {least}"
     if (below := getattr(limit, "gt", None)) is not None:
         return f"> {below}"
+    if (above := getattr(limit, "lt", None)) is not None and above < _OVERFLOW:
+        return f"< {above}"
     return None
 
 

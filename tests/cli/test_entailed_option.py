@@ -114,6 +114,11 @@ def test_clauses_that_derive_nothing_are_named(finished, tmp_path):
         assert "no facts are derived from 1 clause" in result.stderr
 
 
+def test_a_misspelt_name_is_told_before_train_is_closed(finished, monkeypatch):
+    monkeypatch.setattr("clausal.run.run.close_train", None)
+    refused(clausal("predict", finished, "mangaes(ann, ?)", "--entailed", "first"), "did you mean 'manages'?")
+
+
 def test_what_is_missing_is_said(finished, graph_folder, tmp_path):
     refused(clausal("evaluate", finished, "--clauses", graph_folder / "clauses.txt"), "add --entailed first")
     graph = package.load_graph(graph_folder)

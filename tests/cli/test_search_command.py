@@ -127,16 +127,56 @@ def test_bad_usage(graph_folder, tmp_path):
     refused(clausal("search"), "give a graph")
     refused(clausal("search", "--resume"), "--resume needs --out")
     refused(clausal("search", graph_folder, "--resume", "--out", tmp_path), "GRAPH cannot be given with --resume")
-    refused(
-        clausal("search", "--preset", "wn18-best", "--resume", "--out", tmp_path),
-        "--preset cannot be given with --resume",
-    )
+    refused(clausal("search", "--resume", "--preset", "best", "--out", tmp_path), "--preset cannot be given")
     refused(clausal("search", "--resume", "--out", tmp_path / "none"), "no search was begun here")
     refused(clausal(*search_options(graph_folder), "--trials", 0, "--out", tmp_path / "a"), "trials")
-    refused(
-        clausal(*search_options(graph_folder), "--preset", "bets", "--out", tmp_path / "a"), "unknown preset 'bets'"
-    )
+    refused(clausal(*search_options(graph_folder), "--preset", "bets", "--out", tmp_path / "a"), "did you mean 'best'?")
     assert not (tmp_path / "a").exists()
+
+
+def test_unknown_names_in_clauses_are_told_where_they_are_and_nothing_is_begun(graph_folder, tmp_path):
+    clauses = tmp_path / "clauses.txt"
+    clauses.write_text("manages(X, Y) => work_with(X, Y)\n", encoding="utf-8")
+    result = clausal(*search_options(graph_folder), "--clauses", clauses, "--trials", 1, "--out", tmp_path / "out")
+    refused(result, f"{clauses}:1:18: unknown relation 'work_with'; did you mean 'works_with'?")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_trial_that_could_not_be_judged_is_not_told(searched, monkeypatch):
+    out, _ = searched
+
+    def no_time(*arguments, **options):
+        return trial.Attempt(state="cut short")
+
+    monkeypatch.setattr("clausal.search.loop.attempt", no_time)
+    result = clausal("search", "--out", out, "--resume", "--minutes", 0.02)
+    assert result.code == 0, result.stderr
+    assert not [line for line in result.stderr.splitlines() if line.startswith("trial ")]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"label_smoothing": "0.1"},
+        {"training": "k-vs-all"},
+        {"relation_weight": "0.5"},
+        {"training": "corruption", "loss": "pairwise", "regulariser": "none"},
+    ],
+    ids=" ".join,
+)
+def test_settings_are_changed_on_top_of_the_preset_best(changes, graph_folder, tmp_path):
+    sets = [word for key, value in changes.items() for word in ("--set", f"facts.{key}={value}")]
+    small = ["--set", "train.epochs=1", "--set", "model.dim=8"]
+    result = clausal("train", graph_folder, "--preset", "best", *small, *sets, "--out", tmp_path / "run")
+    assert result.code == 0, result.stderr
+    facts = tomllib.loads((tmp_path / "run" / "config.toml").read_text(encoding="utf-8"))["facts"]
+    assert {key: str(facts[key]) for key in changes} == changes
+
+
+def test_a_change_that_no_graph_allows_is_refused_before_one_is_read(graph_folder, tmp_path):
+    result = clausal("train", graph_folder, "--preset", "best", "--set", "facts.loss=none", "--out", tmp_path / "run")
+    refused(result, "preset best with --set: facts.loss")
+    assert "entities" not in result.stderr
 
 
 def test_the_preset_best_trains(graph_folder, tmp_path):
@@ -146,21 +186,3 @@ def test_the_preset_best_trains(graph_folder, tmp_path):
     config = tomllib.loads((tmp_path / "run" / "config.toml").read_text(encoding="utf-8"))
     assert config["facts"]["training"] == "1-vs-all"
     assert config["train"]["epochs"] == 2
-
-
-@pytest.mark.parametrize("change", ["facts.label_smoothing=0.1", "facts.training=k-vs-all", "facts.relation_weight=1"])
-def test_what_goes_with_the_preset_best_alone_can_be_added_to_it(change, graph_folder, tmp_path):
-    options = ["--preset", "best", "--set", "train.epochs=1", "--set", change, "--out", tmp_path / "run"]
-    result = clausal("train", graph_folder, *options)
-    assert result.code == 0, result.stderr
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ("facts.loss=hinge", 'hinge is for corruptions; with facts.training = "1-vs-all"'),
-        ("facts.los=softmax", "unknown setting 'facts.los'; did you mean 'loss'?"),
-    ],
-)
-def test_what_does_not_go_with_the_preset_best_is_refused(change, message, graph_folder, tmp_path):
-    refused(clausal("train", graph_folder, "--preset", "best", "--set", change, "--out", tmp_path / "run"), message)

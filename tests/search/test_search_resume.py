@@ -114,17 +114,25 @@ def test_a_damaged_description_is_one_message(text, tmp_path):
         resume_search(tmp_path / "out", trials=2)
 
 
+def test_a_journal_whose_best_model_is_not_there_is_refused_and_nothing_removed(tmp_path):
+    run_search(tmp_path / "out", trials=1)
+    (tmp_path / "out" / "trial-1").rename(tmp_path / "out" / "trial-2")
+    with pytest.raises(InputError, match=r"journal\.log: the best trial has no model in .*trial-1"):
+        run_search(tmp_path / "out", trials=2)
+    assert (tmp_path / "out" / "trial-2").is_dir()
+
+
 def test_two_searches_do_not_mix(tmp_path):
     run_search(tmp_path / "out", trials=1)
     graph = company()
     renamed = Names([f"{name} of" for name in graph.relations], "relation")
     cases = [
-        ("graph", {"graph": replace(graph, train=graph.train[1:])}),
-        ("graph", {"graph": replace(graph, relations=renamed)}),
-        ("settings", {"start": settings(model__dim=16)}),
+        ("another graph", {"graph": replace(graph, train=graph.train[1:])}),
+        ("another graph", {"graph": replace(graph, relations=renamed)}),
+        ("other settings", {"start": settings(model__dim=16)}),
     ]
     for what, options in cases:
-        with pytest.raises(InputError, match=f"begun with other {what}"):
+        with pytest.raises(InputError, match=f"begun with {what}"):
             run_search(tmp_path / "out", trials=2, **options)
     with pytest.raises(InputError, match="begun with other settings"):
         run_search(tmp_path / "out", trials=2, space=[Choice("model.dim", (2, 8))])

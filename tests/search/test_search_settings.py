@@ -11,7 +11,7 @@ from search_runs import company, outcomes, run_search, settings, without_test
 
 from clausal import Graph, InputError, Settings, load, train
 from clausal.errors import RunError
-from clausal.search import load_search
+from clausal.search import Choice, Range, load_search
 from clausal.search import trial as module
 from clausal.search.space import change
 from clausal.search.study import ask, importances, open_study
@@ -30,6 +30,15 @@ def test_the_first_trial_is_the_start(searched):
         "train.learning_rate": start.train.learning_rate,
         "model.dim": start.model.dim,
     }
+
+
+def test_a_space_without_the_start_is_searched_all_the_same(tmp_path):
+    space = [Range("train.learning_rate", 0.01, 1.0), Range("facts.margin", 50.0, 60.0), Choice("model.dim", (2, 4))]
+    start = settings()
+    first = run_search(tmp_path / "out", space=space, trials=1).trials[0].changes
+    assert first["train.learning_rate"] == start.train.learning_rate
+    assert first["model.dim"] in (2, 4)
+    assert 50 <= first["facts.margin"] <= 60
 
 
 def test_the_best_is_the_best_of_all_trials(searched):

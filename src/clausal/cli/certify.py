@@ -46,7 +46,7 @@ def certify(
         Region,
         typer.Option(
             help="Vectors to certify for: the model's domain, the hull of its entities as a box or as discs, "
-            "or of those in a variable's places; auto is the domain if it is bounded, else the hull."
+            "or of those in a variable's places; auto is the domain if it is bounded, else discs or the hull."
         ),
     ] = Region.auto,
     no_entities: Annotated[bool, typer.Option("--no-entities", help="Leave out the check over real entities.")] = False,

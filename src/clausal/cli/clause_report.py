@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from clausal.cli.output import Format, make_table, print_results, printable, stdout
+from clausal.cli.output import Format, print_results, print_table, printable, stdout
 from clausal.logic.check import describe_problem, find_problems
 from clausal.logic.place import place
 from clausal.logic.review import find_conflicts, find_cycles, find_duplicates, find_tautologies
@@ -50,10 +50,8 @@ def print_report(format: Format, report: dict[str, Any]) -> None:
         print_results(format, report["rules"], report)
         return
     console = stdout()
-    console.print(
-        make_table(
-            report["shapes"][:_SHOWN], f"{report['clauses']:,} clause{'' if report['clauses'] == 1 else 's'} by shape"
-        )
+    print_table(
+        report["shapes"][:_SHOWN], f"{report['clauses']:,} clause{'' if report['clauses'] == 1 else 's'} by shape"
     )
     if report["unknown"] is not None:
         wanted = ("clause", "graph_support", "body", "graph_confidence", "pca_confidence", "holds")
@@ -61,7 +59,7 @@ def print_report(format: Format, report: dict[str, Any]) -> None:
             {key.removeprefix("graph_").replace("_", " "): row[key] for key in wanted}
             for row in report["rules"][:_SHOWN]
         ]
-        console.print(make_table(rows, "in the train facts"))
+        print_table(rows, "in the train facts")
         _print_more(console, report["rules"])
         _print_list(console, "unknown names", [problem["message"] for problem in report["unknown"]])
     _print_list(console, "saying nothing: they hold whatever the facts are", report["tautologies"])

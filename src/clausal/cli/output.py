@@ -8,14 +8,17 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from operator import gt
 from typing import Annotated, Any
 
 import typer
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 _WIDE = 200  # where there is no terminal to fit into
+_ANY = 10_000  # wider than any table
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 
 
@@ -64,7 +67,17 @@ def print_results(
         writer.writeheader()
         writer.writerows(rows)
     elif rows:
-        stdout().print(make_table(rows, title))
+        print_table(rows, title)
+
+
+def print_table(rows: Sequence[Row], title: str | None = None) -> None:
+    """Print rows as a table, in a closer layout where the terminal is too narrow for the usual one."""
+    console = stdout()
+    if title is not None:  # by itself: as a part of a table it would be wrapped to the table's width
+        console.print(Text(printable(title), style="bold"), soft_wrap=True)
+    table = _make_table(rows)
+    wanted = console.measure(table, options=console.options.update(width=_ANY)).maximum
+    console.print(table if wanted <= console.width else _make_table(rows, console.width))
 
 
 def print_text(text: str) -> None:
@@ -72,21 +85,35 @@ def print_text(text: str) -> None:
     stdout().print(Text(printable(text)), soft_wrap=True)
 
 
-def make_table(rows: Sequence[Row], title: str | None = None) -> Table:
-    """Lay out rows as a table, numbers to the right."""
-    table = Table(
-        title=None if title is None else Text(printable(title)),
-        title_justify="left",
-        title_style="bold",
-        header_style="bold",
-    )
+def _make_table(rows: Sequence[Row], room: int | None = None) -> Table:
+    """Lay out rows as a table, numbers to the right; in little ``room``, close and with headings of several lines."""
+    table = Table(header_style="bold", padding=(0, 1 if room is None else 0))
     for name in rows[0] if rows else {}:
         value = next((row[name] for row in rows if row[name] is not None), None)
         number = isinstance(value, int | float) and not isinstance(value, bool)
-        table.add_column(Text(printable(name)), justify="right" if number else "left", overflow="fold")
+        header = Text(printable(name) if room is None else printable(name).replace("_", "_\n"))
+        table.add_column(header, justify="right" if number else "left", overflow="fold")
     for row in rows:
         table.add_row(*(_cell(value) for value in row.values()))
+    if room is not None:
+        borders = len(table.columns) + 1
+        for column, width in zip(table.columns, _fitting_widths(table, room - borders), strict=True):
+            column.width = width
     return table
+
+
+def _fitting_widths(table: Table, room: int) -> list[int]:
+    """Return widths of columns that fit: the widest give way first, and words are broken only where all else fails.
+
+    Rich breaks words of some columns while others could still be wrapped.
+    """
+    texts = [[Text(str(cell)) for cell in (column.header, *column.cells)] for column in table.columns]
+    widths = [max(text.cell_len for cell in cells for text in cell.split("\n")) for cells in texts]
+    words = [[cell_len(word) for cell in cells for word in cell.plain.split()] for cells in texts]
+    for least in ([max(lengths, default=1) for lengths in words], [1] * len(widths)):
+        while sum(widths) > room and any(map(gt, widths, least)):
+            widths[max(range(len(widths)), key=lambda at: (widths[at] > least[at], widths[at]))] -= 1
+    return widths
 
 
 def _cell(value: Any) -> Text:

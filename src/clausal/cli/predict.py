@@ -35,6 +35,7 @@ def predict(
     format: FormatOption = Format.table,
 ) -> None:
     """Answer a question with the best names, their scores, and whether the fact is known."""
+    from clausal.graph.query import parse_query, query_ids
     from clausal.run import Answer, load
 
     if clauses is not None and not explain and entailed is None:
@@ -42,6 +43,9 @@ def predict(
     loaded = load(run)
     loaded = loaded if clauses is None else replace(loaded, clauses=read_clauses(clauses))
     if entailed is not None:
+        query_ids(
+            parse_query(query, loaded.graph), loaded.graph
+        )  # a misspelt name is told before a closure that takes its time
         say_left_out(loaded.closure)
     answers = loaded.predict(query, k, new=new, entailed="first" if entailed else None)
     explanations = loaded.explain(answers) if explain else []

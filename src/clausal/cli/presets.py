@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from clausal.cli.inputs import read_graph
 from clausal.errors import InputError
+from clausal.presets import BEST
 
 if TYPE_CHECKING:
     from clausal.config import Settings
     from clausal.graph import Graph
     from clausal.logic import Clause
-
-BEST = "best"
 
 
 def read_graph_and_settings(
@@ -31,24 +31,26 @@ def read_graph_and_settings(
     """Read a graph, and the settings to train on it with; settings are checked before a large graph is read."""
     from clausal.config import Settings
 
-    best = preset == BEST
-    settings = _on_best(config, assignments) if best else Settings.load(config, assignments, preset=preset)
+    if preset != BEST:
+        settings = Settings.load(config, assignments, preset=preset)
+        return read_graph(source, columns=columns, valid=valid, test=test, seed=settings.train.seed), settings
+
+    from clausal.search.rule import best_values, possible_values
+
+    settings = _first_that_fits(possible_values(bool(clauses)), config, assignments)
     graph = read_graph(source, columns=columns, valid=valid, test=test, seed=settings.train.seed)
-    if best:
-        from clausal.search.rule import best_values
-
-        values = best_values(graph, clauses, settings.train.device)
-        settings = Settings.load(config, assignments, preset=values)
-    return graph, settings
+    values = best_values(graph, clauses, settings.train.device)
+    return graph, Settings.load(config, assignments, preset=values)
 
 
-def _on_best(config: Path | None, assignments: Sequence[str]) -> Settings:
-    """Check changes of the preset ``best``, whose kind of training only the graph decides."""
+def _first_that_fits(presets: Sequence[Mapping[str, Any]], config: Path | None, assignments: Sequence[str]) -> Settings:
+    """Return the user's changes on top of the first preset that allows them; the first one's error if none does."""
     from clausal.config import Settings
-    from clausal.search.rule import values_of_both_kinds
 
-    against_all, against_corruptions = values_of_both_kinds()
     try:
-        return Settings.load(config, assignments, preset=against_all)
+        return Settings.load(config, assignments, preset=presets[0])
     except InputError:
-        return Settings.load(config, assignments, preset=against_corruptions)
+        for other in presets[1:]:
+            with suppress(InputError):
+                return Settings.load(config, assignments, preset=other)
+        raise

@@ -87,10 +87,10 @@ def counting_progress() -> Iterator[Callable[[str, int, int], None]]:
 
 @contextmanager
 def entity_progress() -> Iterator[Callable[[int, int], None]]:
-    """Show how far the check of clauses over the real entities has come."""
+    """Show how far certifying has come; what takes long is the check over the real entities."""
     console = stderr()
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("checking entities", total=None)
+        task = bar.add_task("certifying", total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 

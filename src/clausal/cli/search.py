@@ -13,10 +13,11 @@ import typer
 from clausal.cli.inputs import read_clauses
 from clausal.cli.options import GRAPH, ColumnsOption, TestOption, ValidOption
 from clausal.cli.output import Format, FormatOption, print_results, say, stderr
-from clausal.cli.presets import BEST, read_graph_and_settings
+from clausal.cli.presets import read_graph_and_settings
 from clausal.cli.progress import training_progress
 from clausal.cli.train import refuse_with_resume
 from clausal.errors import InputError
+from clausal.presets import BEST
 
 if TYPE_CHECKING:
     from clausal.config import Settings
@@ -32,7 +33,7 @@ def search(
         float | None, typer.Option(help="End after this time in all; 30 where --trials is not given either.")
     ] = None,
     trials: Annotated[int | None, typer.Option(help="End after this many trials in all.")] = None,
-    preset: Annotated[str, typer.Option(metavar="NAME", help="Settings to start from.")] = BEST,
+    preset: Annotated[str | None, typer.Option(metavar="NAME", help="Settings to start from; best by default.")] = None,
     set: Annotated[
         list[str] | None,
         typer.Option(metavar="KEY=VALUE", help="One setting for every trial, which is then not searched."),
@@ -48,10 +49,12 @@ def search(
     target = _target(graph, out, resume)
     try:
         if resume:
-            refuse_with_resume(graph=graph, clauses=clauses, preset=None if preset == BEST else preset, set=set)
+            refuse_with_resume(graph=graph, clauses=clauses, preset=preset, set=set)
             found = _resume(target, minutes, trials)
         else:
-            found = _search(str(graph), clauses, target, preset, set or [], minutes, trials, columns, valid, test)
+            found = _search(
+                str(graph), clauses, target, preset or BEST, set or [], minutes, trials, columns, valid, test
+            )
     except KeyboardInterrupt:
         _show_so_far(target, format)
         raise

@@ -8,6 +8,8 @@ from typing import Any
 
 from clausal.errors import InputError, did_you_mean
 
+BEST = "best"
+"""The preset that is no file: ``clausal.search.best_settings`` computes it from a graph and the machine."""
 _ENDING = ".toml"
 
 
@@ -24,7 +26,9 @@ def read_preset(name: str) -> dict[str, Any]:
 
 def preset_text(name: str) -> str:
     """Return a preset's file, which begins with comments that say what it is for."""
-    names = preset_names()
+    if name == BEST:
+        raise InputError(f"the preset {BEST} is computed from a graph: clausal.search.best_settings(graph, clauses)")
+    names = [BEST, *preset_names()]
     if name not in names:
         raise InputError(f"unknown preset '{name}'{did_you_mean(name, names)}; known are {', '.join(names)}")
     return (files(__name__) / f"{name}{_ENDING}").read_text(encoding="utf-8")

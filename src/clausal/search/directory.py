@@ -82,14 +82,14 @@ class SearchDirectory:
         same_facts = facts.keys() == before.keys() and all(np.array_equal(facts[part], before[part]) for part in facts)
         names, names_before = ([*one.entities, *one.relations] for one in (graph, start.graph))
         same = {
-            "graph": same_facts and names == names_before,
-            "clauses": [print_clause(one) for one in clauses] == [print_clause(one) for one in start.clauses],
-            "settings": settings == start.settings and list(space) == self.space,
+            "another graph": same_facts and names == names_before,
+            "other clauses": [print_clause(one) for one in clauses] == [print_clause(one) for one in start.clauses],
+            "other settings": settings == start.settings and list(space) == self.space,
         }
         for what, holds in same.items():
             if not holds:
                 raise InputError(
-                    f"{self.path}: was begun with other {what}; choose another --out, or go on with that search by "
+                    f"{self.path}: was begun with {what}; choose another --out, or go on with that search by "
                     f"clausal search --out {self.path} --resume"
                 )
 

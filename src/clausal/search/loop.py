@@ -83,16 +83,29 @@ class TrialLoop:
             changes = {parameter.name: parameter.suggest(trial) for parameter in self.space}
             trial.set_user_attr("changes", changes)
             self._try(trial, change(self.settings, changes))
-            if self.on_trial:
-                left = None if self.limits.minutes is None else max(0.0, self.deadline - time.monotonic())
-                self.on_trial(read_result(self.directory, self.study), left)
+            self._tell_of(trial.number + 1)
+
+    def _tell_of(self, number: int) -> None:
+        """Tell how a trial went, unless the time was up before it could be judged."""
+        if self.on_trial is None:
+            return
+        found = read_result(self.directory, self.study)
+        if any(trial.number == number for trial in found.trials):
+            left = None if self.limits.minutes is None else max(0.0, self.deadline - time.monotonic())
+            self.on_trial(found, left)
 
     def _pick_up(self) -> None:
-        """Begin with the settings of the start, or go on where a process ended."""
+        """Begin with the settings of the start, as far as the space has them, or go on where a process ended."""
         if not self.study.get_trials(deepcopy=False):
-            self.study.enqueue_trial({one.name: setting(self.settings, one.name) for one in self.space})
+            start = {one.name: setting(self.settings, one.name) for one in self.space}
+            self.study.enqueue_trial({one.name: start[one.name] for one in self.space if one.holds(start[one.name])})
         ask_again(self.study)
         found = read_result(self.directory, self.study)
+        if found.run and not found.run.is_dir():
+            raise InputError(
+                f"{self.directory.journal}: the best trial has no model in {found.run}: the journal is that of another "
+                "search, or the model was removed; put it back, or begin anew in another --out"
+            )
         if found.best and found.settings:
             self.directory.keep_only(found.best.number, found.settings)
 

@@ -12,9 +12,9 @@ from typing import Any
 from clausal.config import Settings
 from clausal.graph.graph import Graph
 from clausal.logic.syntax import Clause
+from clausal.presets import BEST
 from clausal.search.machine import Machine, this_machine
 
-BEST = "best"
 DIMS = (64, 128, 256, 512, 1024, 2048)
 _LARGEST = {"cpu": 512, "gpu": 2048}
 _OPERATIONS = {"cpu": 10**12, "gpu": 3 * 10**14}  # in a pass, for each core of a CPU: some ten seconds
@@ -31,6 +31,12 @@ def best_settings(graph: Graph, clauses: Sequence[Clause] = (), device: str = "a
 def best_values(graph: Graph, clauses: Sequence[Clause] = (), device: str = "auto") -> dict[str, Any]:
     """Return the same as values by section, to be changed by a user's own."""
     return values_for(len(graph.entities), len(graph.train), bool(clauses), this_machine(device))
+
+
+def possible_values(clauses: bool) -> list[dict[str, Any]]:
+    """Return the values for a small graph and for a huge one: what fits neither can be refused without a graph."""
+    machine = Machine(gpu=False, cores=1, memory=2**40)
+    return [values_for(size, size, clauses, machine) for size in (1, 10**9)]
 
 
 def values_for(entities: int, facts: int, clauses: bool, machine: Machine) -> dict[str, Any]:
@@ -50,12 +56,6 @@ def values_for(entities: int, facts: int, clauses: bool, machine: Machine) -> di
     weight = _WEIGHT * values["facts"]["batch_size"] if within else 1.0
     values["clauses"] = {"adversary": "closed-form" if clauses else "none", "weight": weight}
     return values
-
-
-def values_of_both_kinds() -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return values against all entities and against corruptions: what a user changes must go with one of them."""
-    machine = Machine(gpu=False, cores=1, memory=2**34)
-    return values_for(1, 1, False, machine), values_for(10**9, 10**9, False, machine)
 
 
 def operations(entities: int, facts: int, dim: int) -> int:

@@ -9,6 +9,7 @@ from pathlib import Path
 from clausal.config import Settings
 from clausal.errors import InputError
 from clausal.graph.graph import Graph
+from clausal.logic import check_clauses
 from clausal.logic.syntax import Clause
 from clausal.search.directory import SearchDirectory
 from clausal.search.loop import Limits, OnTrial, TrialLoop, Watch
@@ -44,6 +45,7 @@ def search(
     if space is None:
         space = make_space(settings, clauses=bool(clauses), largest_dim=largest_dim(graph, settings))
     _check(graph, settings, space)
+    check_clauses(clauses, graph.entities, graph.relations)  # before they are written, and then read, elsewhere
     import_optuna()  # where it is missing, before anything is written
     directory = SearchDirectory(out)
     if directory.begun:
@@ -90,7 +92,7 @@ def _check(graph: Graph, settings: Settings, space: Space) -> None:
     if not len(graph.valid):
         raise InputError(
             f"{graph.name}: the valid split is empty, and a search judges by it; add a file of valid facts, "
-            "or give one file of facts, which is split"
+            "or give one file of facts, which is split, with a share of valid facts above 0"
         )
     if not settings.evaluate.every:
         raise InputError("evaluate.every: a search needs validations; set it to 1 or more")

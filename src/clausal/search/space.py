@@ -20,6 +20,10 @@ class Range:
     low: float
     high: float
 
+    def holds(self, value: Any) -> bool:
+        """Say whether a value is one of these."""
+        return bool(self.low <= value <= self.high)
+
     def suggest(self, trial: optuna.Trial) -> float:
         """Let the sampler choose; three digits are as many as a validation can tell apart."""
         return float(f"{trial.suggest_float(self.name, self.low, self.high, log=True):.3g}")
@@ -31,6 +35,10 @@ class Choice:
 
     name: str
     values: tuple[Any, ...]
+
+    def holds(self, value: Any) -> bool:
+        """Say whether a value is one of these."""
+        return value in self.values
 
     def suggest(self, trial: optuna.Trial) -> Any:
         """Let the sampler choose."""
