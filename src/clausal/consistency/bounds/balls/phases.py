@@ -22,7 +22,7 @@ from clausal.consistency.regions import Balls, Discs
 _PAIRS = ((0, 1), (1, 2), (0, 2))
 """The variables that a, b and c stand between."""
 _ROUNDS = 26
-"""How often an interval is halved: the phase is found to 2⁻²⁶ of it, and the value, which is flat there, to rounding."""
+"""How often an interval is halved: the phase is found to 2⁻²⁶ of it, and the value, flat there, to rounding."""
 _ASIDE = 1e-6
 """How far beside the best λ both sides of a change of places are looked at."""
 
