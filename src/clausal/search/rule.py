@@ -20,7 +20,7 @@ _LARGEST = {"cpu": 512, "gpu": 2048}
 _OPERATIONS = {"cpu": 10**12, "gpu": 3 * 10**14}  # in a pass, for each core of a CPU: some ten seconds
 _CORRUPTION_DIM = 256
 _BYTES = 4 * 5  # a parameter, its gradient, AdaGrad's accumulator, the average and the best model so far
-_WEIGHT = 1e-4  # of clauses, for each fact of a batch
+_WEIGHT = 5e-3  # of clauses, for each fact of a batch
 
 
 def best_settings(graph: Graph, clauses: Sequence[Clause] = (), device: str = "auto") -> Settings:
