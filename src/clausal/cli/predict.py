@@ -43,9 +43,8 @@ def predict(
     loaded = load(run)
     loaded = loaded if clauses is None else replace(loaded, clauses=read_clauses(clauses))
     if entailed is not None:
-        query_ids(
-            parse_query(query, loaded.graph), loaded.graph
-        )  # a misspelt name is told before a closure that takes its time
+        # A misspelt name is told before a closure that takes its time.
+        query_ids(parse_query(query, loaded.graph), loaded.graph)
         say_left_out(loaded.closure)
     answers = loaded.predict(query, k, new=new, entailed="first" if entailed else None)
     explanations = loaded.explain(answers) if explain else []

@@ -23,20 +23,20 @@ def minimise_on_simplex(function: Smoothed, problems: Tensor) -> Tensor:
     sharper smoothing starts from the last, so that Newton's method stays where it converges quadratically.
     """
     if problems.shape[1] == 2:
-        return _bisect(function, problems)
+        return bisect_on_simplex(lambda weights: function(weights, TEMPERATURES[-1])[1], problems)
     weights = torch.full_like(problems, 1 / problems.shape[1])
     for temperature in TEMPERATURES:
         weights = _newton(function, weights, temperature)
     return weights
 
 
-def _bisect(function: Smoothed, problems: Tensor) -> Tensor:
-    """Two weights are one number: halve its interval by the sign of the slope."""
+def bisect_on_simplex(gradient: Callable[[Tensor], Tensor], problems: Tensor) -> Tensor:
+    """Return the minimal λ [problems, 2]: two weights are one number, whose interval the sign of the slope halves."""
     low, high = torch.zeros_like(problems[:, 0]), torch.ones_like(problems[:, 0])
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        _, gradient, _ = function(torch.stack([middle, 1 - middle], 1), TEMPERATURES[-1])
-        falling = gradient[:, 0] < gradient[:, 1]
+        one, other = gradient(torch.stack([middle, 1 - middle], 1)).unbind(1)
+        falling = one < other
         low, high = torch.where(falling, middle, low), torch.where(falling, high, middle)
     middle = (low + high) / 2
     return torch.stack([middle, 1 - middle], 1)

@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from clausal.consistency.bounds.blocks import AtomBlocks, Bound
-from clausal.consistency.bounds.simplex import minimise_on_simplex
+from clausal.consistency.bounds.simplex import bisect_on_simplex
 from clausal.consistency.forms import LinearForms
 from clausal.consistency.regions import Balls, Discs
 
@@ -54,13 +54,10 @@ def bound_by_phases(atoms: AtomBlocks, forms: LinearForms, region: Balls | Discs
 def solve_weights(atoms: AtomBlocks, forms: LinearForms, region: Discs) -> Tensor:
     """Return the λ [clauses, forms] that make the bound smallest."""
     linear = forms.like(atoms.matrices)
-
-    def largest(weights: Tensor, _temperature: float) -> tuple[Tensor, Tensor, Tensor]:
-        values = _best_values(atoms, linear, region, weights)
-        return (weights * values).sum(1), values, torch.diag_embed(torch.zeros_like(values))
-
-    equal = atoms.matrices.new_full((len(atoms.matrices), len(forms.offsets)), 1 / len(forms.offsets))
-    return equal if len(forms.offsets) == 1 else minimise_on_simplex(largest, equal)
+    ones = atoms.matrices.new_ones(len(atoms.matrices), len(forms.offsets))
+    if len(forms.offsets) == 1:
+        return ones
+    return bisect_on_simplex(lambda weights: _best_values(atoms, linear, region, weights), ones)
 
 
 def largest_by_phases(atoms: AtomBlocks, forms: LinearForms, region: Discs, weights: Tensor) -> Tensor:
