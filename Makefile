@@ -4,13 +4,16 @@ PEER := .venv-peer
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test check docs bench scaling clean
+.PHONY: demo test test-gpu check docs bench scaling clean
 
 demo: $(VENV)/installed  ## train on an embedded graph without and with clauses
 	$(BIN)/clausal demo
 
 test: $(VENV)/tested check  ## lint, types and tests
 	$(BIN)/pytest
+
+test-gpu: $(VENV)/tested  ## the tests that need an NVIDIA GPU, which `make test` leaves alone
+	$(BIN)/pytest -m gpu
 
 check: $(VENV)/tested
 	$(BIN)/ruff check src tests tools benchmarks

@@ -1,4 +1,4 @@
-"""Fixtures that tests of several folders share."""
+"""Fixtures that tests of several folders share, and the GPU for the tests that ask for it."""
 
 import os
 from pathlib import Path
@@ -9,6 +9,21 @@ import pytest
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 _NEXT_TO_REPOSITORY = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+
+def pytest_configure(config):
+    """Hide GPUs but from the tests that ask for one: only a CPU adds in the same order again, to the same bits."""
+    if config.option.markexpr != "gpu":
+        os.environ["CUDA_VISIBLE_DEVICES"] = ""
+
+
+def pytest_runtest_setup(item):
+    """Skip what needs a GPU where there is none, or where it is hidden."""
+    if item.get_closest_marker("gpu"):
+        import torch
+
+        if not torch.cuda.is_available():
+            pytest.skip("needs an NVIDIA GPU: `make test-gpu` on a machine with one")
 
 
 @pytest.fixture

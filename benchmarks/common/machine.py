@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import platform
+from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-_PACKAGES = ("clausal", "torch", "numpy", "numba", "pyarrow")
+_PACKAGES = ("clausal", "torch", "numpy", "numba", "pyarrow", "triton")
 
 
 def describe_machine() -> dict[str, Any]:
@@ -20,7 +22,7 @@ def describe_machine() -> dict[str, Any]:
         "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9, 1),
         "system": platform.platform(terse=True),
         "python": platform.python_version(),
-        "versions": {package: version(package) for package in _PACKAGES},
+        "versions": dict(_installed()),
         "date": datetime.now(UTC).date().isoformat(),
         "load": round(os.getloadavg()[0], 2),
     }
@@ -33,6 +35,12 @@ def in_words(machine: dict[str, Any]) -> str:
         f"{machine['cores']} cores ({machine['processor']}), {machine['memory_gb']:g} GB, Python {machine['python']}, "
         f"{versions}; load {machine['load']} before the start, {machine['date']}"
     )
+
+
+def _installed() -> Iterator[tuple[str, str]]:
+    for package in _PACKAGES:
+        with suppress(PackageNotFoundError):
+            yield package, version(package)
 
 
 def _processor() -> str:

@@ -107,7 +107,7 @@ def test_clause_files_that_cannot_be_read(graph, tmp_path):
         ("[model]\nencoder = 'frozen'", ["model.pretrained", "needs a file of vectors"]),
         ("[model]\nencoder = 'frozen'\npretrained = 'none.npy'", ["none.npy", "no such file of vectors"]),
         ("[train]\ndevice = 'gpu'", ["train.device", "'gpu'"]),
-        ("[train]\ndevice = 'cuda:99'", ["train.device", "'cuda:99'"]),
+        ("[train]\ndevice = 'cuda:99'", ["train.device", "'cuda:99'", "this machine has cpu"]),
         ("[train]\ndevice = 'meta'", ["train.device", "'meta'"]),
         (
             "[clauses]\nadversary = 'closed-form'\nsemantics = 'product'",

@@ -55,6 +55,11 @@ def test_help_of_all_lists_the_commands_without_types_of_flags():
     assert "<bool>" not in result.stdout
 
 
+def test_the_module_is_the_command():
+    module = subprocess.run([sys.executable, "-m", "clausal", "--version"], capture_output=True, text=True, check=True)
+    assert module.stdout == clausal_process("--version").stdout
+
+
 def test_version():
     assert clausal("--version").stdout == f"clausal {package.__version__}\n"
 
@@ -140,7 +145,7 @@ def test_a_closed_pipe_is_silent(finished):
 
 
 def test_an_error_inside_is_one_message_and_its_place_is_shown_on_request(finished, monkeypatch):
-    def fail(path):
+    def fail(path, device):
         raise ZeroDivisionError("odd")
 
     monkeypatch.setattr("clausal.run.load", fail)

@@ -233,7 +233,7 @@ def test_a_module_is_ranked_in_evaluation_mode_and_left_as_it_was():
     assert model.training
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+@pytest.mark.gpu
 @pytest.mark.parametrize("many", [0, counting.MANY_TARGETS])
 def test_a_cuda_device_gives_the_ranks_of_the_cpu(many):
     predictor = random_table(0, relations=3, entities=50)

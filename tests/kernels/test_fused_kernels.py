@@ -15,7 +15,7 @@ DOMAINS = {
     Projection("sphere"): Sphere(),
     Projection("ball"): Ball(),
 }
-DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU"))]
+DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 
 
 class Example:

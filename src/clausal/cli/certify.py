@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clausal.cli.inputs import read_clauses
+from clausal.cli.options import DeviceOption
 from clausal.cli.output import Format, FormatOption, print_results, printable, stdout
 from clausal.cli.progress import entity_progress
 from clausal.errors import InputError, RunError
@@ -67,7 +68,7 @@ def certify(
         str | None,
         typer.Option(metavar="BODY,HEAD", help="The scores from which body and head hold, for threshold semantics."),
     ] = None,
-    device: Annotated[str, typer.Option(help="cpu, cuda, or auto for a GPU where there is one.")] = "auto",
+    device: DeviceOption = "auto",
     format: FormatOption = Format.table,
 ) -> None:
     """Certify how badly each clause of a run can ever be violated."""

@@ -11,6 +11,7 @@ import typer
 
 from clausal.cli.closing import EntailedOption, say_left_out
 from clausal.cli.inputs import read_clauses
+from clausal.cli.options import DeviceOption
 from clausal.cli.output import Format, FormatOption, print_results, say
 from clausal.cli.progress import ranking_progress
 from clausal.errors import InputError
@@ -53,6 +54,7 @@ def evaluate(
         typer.Option(help="Instead: the same for a file of facts with a label in a fourth column."),
     ] = None,
     columns: Annotated[str, typer.Option(help="Order of the columns when facts come from a file.")] = "sro",
+    device: DeviceOption = "auto",
     format: FormatOption = Format.table,
 ) -> None:
     """Evaluate a run by filtered ranking, or by classification of true and false facts."""
@@ -64,7 +66,7 @@ def evaluate(
         raise InputError("--entailed is about ranking; leave out --classify and --labelled")
     if clauses is not None and entailed is None:
         raise InputError("--clauses says what train entails; add --entailed first")
-    loaded = load(run)
+    loaded = load(run, device=device)
     loaded = loaded if clauses is None else replace(loaded, clauses=read_clauses(clauses))
     graph = loaded.graph
     chosen: Any = split

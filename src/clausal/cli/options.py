@@ -18,6 +18,7 @@ ClausesOption = Annotated[
         "(fb122-simple)."
     ),
 ]
+DeviceOption = Annotated[str, typer.Option(help="cpu, cuda, or auto for a GPU where there is one.")]
 ColumnsOption = Annotated[str, typer.Option(help="Order of subject, relation and object in a line.")]
 ValidOption = Annotated[
     float | None, typer.Option(metavar="SHARE", help="Share of valid facts when GRAPH is one file; 0.1 by default.")

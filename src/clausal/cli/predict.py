@@ -10,6 +10,7 @@ import typer
 
 from clausal.cli.closing import EntailedOption, say_left_out
 from clausal.cli.inputs import read_clauses
+from clausal.cli.options import DeviceOption
 from clausal.cli.output import Format, FormatOption, print_results, print_text, say
 from clausal.errors import InputError
 
@@ -32,6 +33,7 @@ def predict(
     clauses: Annotated[
         str | None, typer.Option(metavar="FILE", help="Explain and entail by these clauses instead of the run's.")
     ] = None,
+    device: DeviceOption = "auto",
     format: FormatOption = Format.table,
 ) -> None:
     """Answer a question with the best names, their scores, and whether the fact is known."""
@@ -40,7 +42,7 @@ def predict(
 
     if clauses is not None and not explain and entailed is None:
         raise InputError("--clauses says what to explain answers by; add --explain or --entailed first")
-    loaded = load(run)
+    loaded = load(run, device=device)
     loaded = loaded if clauses is None else replace(loaded, clauses=read_clauses(clauses))
     if entailed is not None:
         # A misspelt name is told before a closure that takes its time.

@@ -174,7 +174,7 @@ def load(
     settings, graph = directory.settings, directory.graph
     predictor = _read_predictor(directory, settings, graph, scorer, encoder)
     return Run(
-        predictor.to(find_device(device)).eval(),
+        predictor.to(find_device(device, "device")).eval(),
         graph,
         directory.clauses,
         settings,

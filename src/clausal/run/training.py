@@ -65,7 +65,7 @@ def resume(
     on_pass: OnPass | None = None,
     on_epoch: OnEpoch | None = None,
 ) -> Run:
-    """Go on with an unfinished run; it ends in the same parameters, bit for bit, as if never interrupted.
+    """Go on with an unfinished run; it ends as if never interrupted, on a CPU in the same bits.
 
     A finished run is loaded as it is.
     """

@@ -176,7 +176,7 @@ def make_certification(
     )
 
 
-def find_device(name: str) -> torch.device:
+def find_device(name: str, option: str = "train.device") -> torch.device:
     """Resolve ``auto`` and check that the device is there."""
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -184,5 +184,7 @@ def find_device(name: str) -> torch.device:
         device = torch.device(name)
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError) as error:
-        raise InputError(f"train.device: '{name}' cannot be used here: {str(error).splitlines()[0]}") from None
+        reason = str(error).splitlines()[0].removeprefix("CUDA error: ")
+        here = ", ".join(["cpu", *(f"cuda:{number}" for number in range(torch.cuda.device_count()))])
+        raise InputError(f"{option}: '{name}' cannot be used here: {reason}; this machine has {here}") from None
     return device

@@ -103,7 +103,7 @@ def test_other_forms_are_left_to_the_dual() -> None:
     assert not has_phases(chain("complex", 4, 3, seed=1), conjunction(3), 4)
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.gpu
 @pytest.mark.parametrize("ends", [*CIRCLES.values(), ((0, 0), (1, 1)), ((0, 1), (1, 0))], ids=str)
 def test_the_kernel_of_a_gpu_has_the_values_and_the_gradient_of_the_cpu(ends) -> None:
     atoms = random_atoms("complex", 700, *ends, seed=9)

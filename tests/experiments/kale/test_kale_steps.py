@@ -133,7 +133,7 @@ def test_a_pass_takes_every_fact_and_every_ground_rule_once():
         assert max(map(len, parts)) - min(map(len, parts)) <= 1
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+@pytest.mark.gpu
 def test_a_recorded_pass_is_the_plain_one():
     weights = []
     for record in (False, True):

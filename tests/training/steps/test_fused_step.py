@@ -89,7 +89,7 @@ def test_clauses_that_name_entities_move_them(graph, adversary):
     assert distance(fused, eager) < 1e-4
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+@pytest.mark.gpu
 @pytest.mark.parametrize("scorer", TRILINEAR)
 def test_a_pass_recorded_on_a_gpu_agrees_with_the_eager_step(graph, scorer):
     fused, eager = (trained(graph, step, device="cuda", model={"scorer": scorer}) for step in ("fused", "eager"))
@@ -111,13 +111,15 @@ def test_threads_share_the_work_without_changing_it(graph):
 
 def test_auto_takes_the_fused_step_where_it_can_and_says_why_not(graph):
     told = []
-    settings = Settings.from_mapping({"model": {"scorer": "distmult", "dim": 4}})
-    assert isinstance(prepare(graph, (), settings, tell=told.append).step, FusedStep)
-    settings = Settings.from_mapping({"model": {"scorer": "transe", "dim": 4}, "facts": {"loss": "pairwise"}})
-    assert isinstance(prepare(graph, (), settings, tell=told.append).step, EagerStep)
+
+    def step(optimizer="adagrad", **sections):
+        settings = sections | {"train": {"optimizer": optimizer, "device": "cpu"}}
+        return prepare(graph, (), Settings.from_mapping(settings), tell=told.append).step
+
+    assert isinstance(step(model={"scorer": "distmult", "dim": 4}), FusedStep)
+    assert isinstance(step(model={"scorer": "transe", "dim": 4}, facts={"loss": "pairwise"}), EagerStep)
     assert not told
-    settings = Settings.from_mapping({"model": {"scorer": "distmult", "dim": 4}, "train": {"optimizer": "sgd"}})
-    assert isinstance(prepare(graph, (), settings, tell=told.append).step, EagerStep)
+    assert isinstance(step("sgd", model={"scorer": "distmult", "dim": 4}), EagerStep)
     assert "sgd" in told[0]
 
 

@@ -12,8 +12,6 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from clausal.consistency.bounds.simplex import newton_direction
-
 _ITERATIONS = 60
 _GAP = 1e-11
 _SHORT_OF_THE_EDGE = 0.99
@@ -25,10 +23,10 @@ def solve_mixture(table: Tensor, offsets: Tensor) -> tuple[Tensor, Tensor]:
     table, offsets = table / scale[:, None, None, None], offsets / scale[:, None]
     state = _State(table, offsets)
     for _ in range(_ITERATIONS):
-        gap = state.gap()
-        if not (gap > _GAP * table.shape[2]).any():
+        unsolved = state.gap() > _GAP * table.shape[2]
+        if not unsolved.any():
             break
-        state.step()
+        state.step(unsolved)
     probabilities = state.p.clamp_min(0)
     return state.weights / state.weights.sum(1, keepdim=True), probabilities / probabilities.sum(-1, keepdim=True)
 
@@ -50,48 +48,81 @@ class _State:
         """Return the difference of the two solutions' values [problems]."""
         return (self.p * self.s).sum((1, 2)) + (self.weights * self.z).sum(1)
 
-    def step(self) -> None:
+    def step(self, unsolved: Tensor) -> None:
         """Aim at products of 0, see how far that goes, then aim at what is in reach, corrected to second order."""
-        ratio = self.p / self.s
-        total = ratio.sum(-1)  # [problems, components]
-        mean = (self.table * ratio.unsqueeze(1)).sum(-1) / total.unsqueeze(1)
-        centred = self.table - mean.unsqueeze(-1)
-        hessian = torch.einsum("njic,nic,nkic->njk", centred, ratio, centred) + torch.diag_embed(self.z / self.weights)
-        system = ratio, total, centred, hessian
-        weights, s, p, z = self._direction(system, -self.p * self.s, -self.weights * self.z)
+        system = _System(self)
+        weights, s, p, z = system.direction(-self.p * self.s, -self.weights * self.z)
         up, down = self._reach(weights, s, p, z)
         gap = self.gap()
         aimed = ((self.p + up[:, None, None] * p) * (self.s + down[:, None, None] * s)).sum((1, 2)) + (
             (self.weights + down[:, None] * weights) * (self.z + up[:, None] * z)
         ).sum(1)
         target = (aimed / gap).clamp(0, 1) ** 3 * gap / self.pairs
-        weights, s, p, z = self._direction(
-            system,
+        weights, s, p, z = system.direction(
             target[:, None, None] - self.p * self.s - p * s,
             target[:, None] - self.weights * self.z - weights * z,
         )
-        up, down = self._reach(weights, s, p, z)
+        up, down = (reach * unsolved for reach in self._reach(weights, s, p, z))
         self.weights, self.s = self.weights + down[:, None] * weights, self.s + down[:, None, None] * s
         self.p, self.z = self.p + up[:, None, None] * p, self.z + up[:, None] * z
-
-    def _direction(
-        self, system: tuple[Tensor, Tensor, Tensor, Tensor], by_corner: Tensor, by_form: Tensor
-    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Return the changes of λ, s, p and z that change the products by the given amounts to first order."""
-        ratio, total, centred, hessian = system
-        pushed = by_corner / self.s
-        slope = torch.einsum("njic,nic->nj", centred, pushed) - by_form / self.weights
-        weights = newton_direction(slope, hessian)
-        s = (pushed.sum(-1) / total).unsqueeze(-1) - torch.einsum("njic,nj->nic", centred, weights)
-        p = pushed - ratio * s
-        z = (by_form - self.z * weights) / self.weights
-        return weights, s, p, z
 
     def _reach(self, weights: Tensor, s: Tensor, p: Tensor, z: Tensor) -> tuple[Tensor, Tensor]:
         """Return how far the steps of p and z, and of λ and s, may go."""
         up = torch.minimum(_longest(self.p.flatten(1), p.flatten(1)), _longest(self.z, z))
         down = torch.minimum(_longest(self.weights, weights), _longest(self.s.flatten(1), s.flatten(1)))
         return up, down
+
+
+class _System:
+    """Newton's equations at a state, for λ alone.
+
+    They are those of a least-squares problem, and are solved as such: their own matrix is the square of its, and has
+    lost the digits of λ that count wherever corners tie.
+    """
+
+    def __init__(self, state: _State) -> None:
+        self.state = state
+        self.ratio = state.p / state.s
+        self.total = self.ratio.sum(-1)  # [problems, components]
+        mean = (state.table * self.ratio.unsqueeze(1)).sum(-1) / self.total.unsqueeze(1)
+        self.centred = state.table - mean.unsqueeze(-1)
+        self.corner_roots, self.form_roots = self.ratio.sqrt(), (state.z / state.weights).sqrt()
+        rows = (self.centred * self.corner_roots.unsqueeze(1)).flatten(2)
+        rows = torch.cat([rows, torch.diag_embed(self.form_roots)], 2)
+        self.columns = rows[:, :-1] - rows[:, -1:]  # the last weight gives way
+
+    def direction(self, by_corner: Tensor, by_form: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Return the changes of λ, s, p and z that change the products by the given amounts to first order."""
+        state, pushed = self.state, by_corner / self.state.s
+        wanted = torch.cat([-(pushed / self.corner_roots).flatten(1), by_form / state.weights / self.form_roots], 1)
+        weights = _least_squares(self.columns, wanted)
+        weights = torch.cat([weights, -weights.sum(1, keepdim=True)], 1)
+        s = (pushed.sum(-1) / self.total).unsqueeze(-1) - torch.einsum("njic,nj->nic", self.centred, weights)
+        p = pushed - self.ratio * s
+        z = (by_form - state.z * weights) / state.weights
+        return weights, s, p, z
+
+
+def _least_squares(columns: Tensor, wanted: Tensor) -> Tensor:
+    """Return the combination of few long columns [problems, columns, rows] nearest to what is wanted [problems, rows].
+
+    By modified Gram-Schmidt with what is wanted as one more column, which is as stable as any method (Björck, 1967).
+    """
+    rest, wanted_left = columns, wanted
+    triangle, shares = [], []
+    for _ in range(columns.shape[1]):
+        length = rest[:, 0].norm(dim=1, keepdim=True).clamp_min(torch.finfo(rest.dtype).tiny)
+        unit = rest[:, 0] / length
+        along = torch.einsum("nr,njr->nj", unit, rest[:, 1:])
+        share = (unit * wanted_left).sum(1, keepdim=True)
+        triangle.append(torch.cat([length, along], 1))
+        shares.append(share / length)
+        rest, wanted_left = rest[:, 1:] - along.unsqueeze(-1) * unit.unsqueeze(1), wanted_left - share * unit
+    solution = wanted.new_zeros(len(wanted), 0)
+    for row, share in zip(reversed(triangle), reversed(shares), strict=True):
+        first = share - (row[:, 1:] * solution).sum(1, keepdim=True) / row[:, :1]
+        solution = torch.cat([first, solution], 1)
+    return solution
 
 
 def _longest(values: Tensor, changes: Tensor) -> Tensor:
