@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ from torch import nn
 from clausal.consistency import group_clauses
 from clausal.consistency.semantics import Product, Threshold
 from clausal.errors import RunError
-from clausal.evaluation.entities import check_entities
+from clausal.evaluation.entities import check_entities, middles
 from clausal.logic import Falsum, horn_parts, parse_clause
 from clausal.model import SCORERS, LinkPredictor
 
@@ -67,6 +68,16 @@ def check(predictor, text, **options):
     return found
 
 
+@pytest.fixture(params=[False, True], ids=["torch", "compiled"])
+def products(request):
+    """Products of chains by torch, and by the kernels."""
+    with mock.patch.object(middles, "compiled", return_value=request.param):
+        yield
+
+
+by_both = pytest.mark.usefixtures("products")
+
+
 def at(array, clause, worst):
     """The entry of an array with one axis for each variable where these entities are."""
     return array[tuple(worst[variable.name] for variable in variables_of(clause))]
@@ -102,6 +113,7 @@ def by_ends(clause, array):
 
 
 @pytest.mark.parametrize("text", CHAINS)
+@by_both
 def test_chains_are_checked_with_their_best_middle_in_every_direction(text):
     clause, entities = parse_clause(text), 6 if "V" in text else 9
     for seed, scorer in enumerate(["complex", "rescal", "complex", "transe"]):
@@ -116,6 +128,7 @@ def test_chains_are_checked_with_their_best_middle_in_every_direction(text):
 
 @pytest.mark.parametrize("thresholds", [(0.0, 0.0), (-1.0, 1.0), (2.0, -1.0)], ids=str)
 @pytest.mark.parametrize("text", ["p(X,Y) => q(Y,X)", "p(X,Y), q(Y,X) => r(X,Y)", *(c for c in CHAINS if "|" not in c)])
+@by_both
 def test_thresholds_ask_for_a_head_where_the_body_is_predicted(text, thresholds):
     """[min(body − τ, τ′ − head)]₊ on whole arrays."""
     clause, entities, (least, most) = parse_clause(text), 6 if "V" in text else 9, thresholds
@@ -143,6 +156,7 @@ def test_other_semantics_are_checked_for_two_variables_only():
 
 @pytest.mark.parametrize("levels", [1, 50])
 @pytest.mark.parametrize("memory", [2**13, 2**16, 2**18, 2**24])
+@by_both
 def test_pruning_loses_nothing_on_larger_graphs(memory, levels):
     """From keeping hardly any candidate to keeping all, with most scores tied and with few."""
     predictor = small_predictor("complex", entities=70, seed=levels, dim=6, levels=levels)
@@ -155,6 +169,7 @@ def test_pruning_loses_nothing_on_larger_graphs(memory, levels):
         assert at(every, clause, found.worst) == found.largest > 0
 
 
+@by_both
 def test_candidates_that_are_all_useless_are_seen_through():
     """The best of the first link are the worst of the second, so that the order of candidates misleads."""
     entities = 80
@@ -215,6 +230,7 @@ def test_model_f_is_checked_where_every_pair_has_a_vector(text):
 
 
 @pytest.mark.parametrize("text", CHAINS[:8])
+@by_both
 def test_model_f_takes_middles_whose_pairs_have_a_vector(text):
     predictor, clause = small_predictor("model-f", entities=9, seed=2), parse_clause(text)
     table, known = score_table(predictor), known_pairs(predictor)
@@ -242,6 +258,7 @@ def test_an_encoder_that_is_no_table_is_asked_once():
     assert encoder.asked == 1
 
 
+@by_both
 def test_no_block_is_larger_than_the_budget(monkeypatch):
     predictor = small_predictor("complex", entities=120, seed=1)
     sizes = []
@@ -274,6 +291,7 @@ def test_progress_ends_at_its_total():
 
 @pytest.mark.parametrize("text", ["p(X,Y) => q(Y,X)", "p(X,Y), q(Y,Z) => r(X,Z)"])
 @pytest.mark.parametrize("where", ["relations", "entities"])
+@by_both
 def test_scores_that_are_not_numbers_are_an_error(text, where):
     predictor = small_predictor("complex", entities=40, seed=1)
     weights = predictor.relations if where == "relations" else predictor.encoder.weight

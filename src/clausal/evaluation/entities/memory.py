@@ -9,7 +9,7 @@ import torch
 DEFAULT_MEMORY = 512 * 2**20
 """Bytes for scores and the work on them, beside the model itself."""
 
-_IN_CACHE = 2**18
+_IN_CACHE = 2**20
 _ON_A_DEVICE = 2**26
 _FLOAT64 = 8
 
@@ -32,7 +32,7 @@ class Memory:
 
     def columns(self, entities: int, matrices: int) -> int:
         """How many columns to hold at once: more than rows, as much work is done on each, in half the budget."""
-        limit = 256 if self.device.type == "cpu" else entities
+        limit = 512 if self.device.type == "cpu" else entities
         return max(1, min(entities, limit, self.budget // (2 * _FLOAT64 * entities * matrices)))
 
     def depth(self, entities: int) -> int:

@@ -2,21 +2,27 @@
 
 The candidates y of a row x are taken in the order of left(x, y). After some of them no later y can give more than
 the next left(x, y) does, so z is settled once it has that much, or once its floor is that high: on trained
-models after a dozen or two of ten thousand candidates for most z.
+models after a dozen or two of ten thousand candidates for most z. On a CPU a compiled kernel does it, elsewhere
+operations of torch.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor
 
+from clausal.evaluation.counting import compiled
 from clausal.evaluation.entities.matrices import Matrix
 from clausal.evaluation.entities.memory import Memory
 
 _FIRST = 16
 """Candidates that every pair is tried with; on trained models this settles nine pairs of ten or more."""
+
+_PRUNED = 64
+"""One middle in so many is tried on an average, or fewer."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +57,10 @@ class Middles:
         ``columns`` are those of right, one after another: [columns, entities]; floor and answer are
         [entities, columns].
         """
+        if compiled(columns, len(floor) ** 3 // _PRUNED) and not any(
+            x.isnan().any() for x in (self.values, columns, floor)
+        ):
+            return self._compiled(columns, floor)
         right = columns.T.contiguous()
         best = self._first(right, floor)
         unsettled = self.values[:, min(_FIRST, self.ids.shape[1]), None] > best
@@ -61,6 +71,28 @@ class Middles:
         if unsettled.any():
             self._exhaust(columns, best, unsettled.nonzero())
         return best
+
+    @cached_property
+    def _ordered(self) -> Tensor:
+        """The values as the kernel compares them."""
+        from clausal.kernels.cpu.middles import ordered
+
+        return ordered(self.values)
+
+    def _compiled(self, columns: Tensor, floor: Tensor) -> Tensor:
+        """Do the same by kernels."""
+        from clausal.kernels.cpu.middles import numbers_of, ordered, try_all, try_candidates
+
+        columns, best = ordered(columns), ordered(floor)
+        try_candidates(self._ordered, self.ids, columns.T.contiguous(), best)
+        row, column = (self._ordered[:, -1, None] > best).nonzero().unbind(1)
+        rows, counts = row.unique_consecutive(return_counts=True)
+        at_once = self.memory.columns(columns.shape[1], matrices=8)
+        for some, pairs in zip(rows.split(at_once), counts.split(at_once), strict=True):
+            ends = torch.arange(len(some)).repeat_interleave(pairs)
+            here, column = column[: len(ends)], column[len(ends) :]
+            try_all(ordered(self.left.rows(some)), columns, some, ends, here, best)
+        return numbers_of(best)
 
     def _first(self, right: Tensor, floor: Tensor) -> Tensor:
         """Try the first candidates of every row with all columns at once."""
