@@ -46,11 +46,11 @@ class CertifiedInconsistency:
         groups = [group for group in self.groups if self.bounds.treats(predictor, group)]
         if not groups:
             return {}
-        largest = self.bounds.inconsistency(predictor, groups, self.bounds.find(predictor, groups))
-        largest = by_clause(groups, largest)
-        weights = by_clause(groups, torch.cat([group.weights for group in groups]))
+        bounds = self.bounds.inconsistency(predictor, groups, self.bounds.find(predictor, groups))
+        weights = torch.cat([group.weights for group in groups])
+        largest = by_clause(groups, bounds)
         record = Certified(
-            inconsistency=(weights * largest).sum().item(),
+            inconsistency=(weights * bounds).sum().item(),  # of every reading, as the losses that training adds up
             clauses=len(largest),
             holding=int((largest <= self.tolerance).sum()),
         )
