@@ -19,6 +19,7 @@ _STRIDE = 8
 _FEW = 8
 """Columns are tried one by one when no more than one in so many is left."""
 _IN_CACHE = 1024
+"""Middles that all pairs are tried with before the next: as much of every column stays near."""
 _INTEGERS = {torch.float32: torch.int32, torch.float64: torch.int64}
 _FLOATS = {integer: number for number, integer in _INTEGERS.items()}
 
