@@ -1,4 +1,4 @@
-"""Every command uses a GPU where there is one, and finds there what it finds on a CPU, but for the last digits."""
+"""Commands that score use a GPU where there is one, and find there what they find on a CPU, but for the last digits."""
 
 import json
 

@@ -15,7 +15,7 @@ MANY_TARGETS = 64
 """A query with more targets than this, or four times as many for the compiled kernel, has its scores sorted once
 instead of compared with each target."""
 MANY_SCORES = 1 << 30
-"""Counting fewer scores than this takes less time than loading the compiled count, unless training has Numba loaded."""
+"""Looking at fewer scores takes less time than loading a compiled kernel, unless training has Numba loaded."""
 
 _EXACT_IN_FLOAT32 = 2**24
 
@@ -35,7 +35,7 @@ class Batch:
 
 
 def compiled(sample: Tensor, scores: int) -> bool:
-    """Say whether to count by the compiled kernel, given one of the scores and their number; counts are the same."""
+    """Say whether to work by a compiled kernel, given one of the scores and how many it looks at; it finds the same."""
     if sample.device.type != "cpu" or sample.dtype not in (torch.float32, torch.float64) or find_spec("numba") is None:
         return False
     return "numba" in sys.modules or scores >= MANY_SCORES
