@@ -22,7 +22,7 @@ check: $(VENV)/tested
 
 docs: $(VENV)/tested  ## write the pages that are generated from code
 	$(BIN)/python -m clausal.reference docs/reference/settings.md
-	$(BIN)/python -m clausal.experiments.report docs/results.md
+	$(BIN)/python -m clausal_paper.report docs/results.md
 	PYTHONPATH=benchmarks $(BIN)/python -m scaling.page
 
 bench: $(VENV)/tested $(PEER)/installed  ## print each figure next to its target, beside PyKEEN's

@@ -18,7 +18,7 @@ import torch
 from clausal.config import Settings
 from clausal.graph import Graph, dataset_clauses, load_graph
 from clausal.logic import Clause, one_atom_rule, read_clauses, shape_of
-from clausal.training.train import prepare
+from clausal.training.prepare import prepare
 from common.machine import describe_machine, in_words
 from common.processes import store
 
@@ -84,8 +84,8 @@ def _trainings(graph: Graph, clauses: Sequence[Clause], passes: int) -> Iterator
 
 def _kernels(graph: Graph, bandwidth: float) -> Iterator[dict[str, Any]]:
     """Time the kernels of a step one by one: bytes that they read and write, and the share of the bandwidth."""
-    from clausal.kernels import Projection
-    from clausal.kernels.cuda import descend_
+    from clausal.fast import Projection
+    from clausal.fast.cuda import descend_
 
     def row(kernel: str, seconds: float, moved: int) -> dict[str, Any]:
         found = {"kernel": kernel, "bytes": moved, "seconds": seconds, "share": moved / seconds / bandwidth}

@@ -96,10 +96,10 @@ from clausal.config import Settings
 from clausal.evaluation import evaluate
 from clausal.graph import Graph, Names
 from clausal.logic import And, Atom, Clause, Implies, Variable
-import clausal.experiments.grid
-from clausal.experiments.beyond.rows import BeyondRow
-from clausal.experiments.tables.rows import Row
-from clausal.experiments.tables.run import run_row
+import clausal_paper.grid
+from clausal_paper.beyond.rows import BeyondRow
+from clausal_paper.tables.rows import Row
+from clausal_paper.tables.run import run_row
 from clausal.training import prepare
 X, Y = Variable("X"), Variable("Y")
 facts = np.array([[0, 0, 1], [1, 0, 2], [2, 1, 0]], dtype=np.int32)

@@ -20,7 +20,7 @@ def main(task: dict[str, Any]) -> dict[str, float]:
     from clausal.config import Settings
     from clausal.evaluation import evaluate
     from clausal.logic import read_clauses
-    from clausal.training.train import prepare
+    from clausal.training.prepare import prepare
 
     folder = Path(task["folder"])
     clauses = read_clauses(folder / "clauses.txt") if task["clauses"] else []

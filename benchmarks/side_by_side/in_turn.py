@@ -22,7 +22,7 @@ def main(task: dict[str, Any]) -> dict[str, float]:
     from clausal import load_graph
     from clausal.logic import read_clauses
     from clausal.training.algorithm import Position
-    from clausal.training.train import prepare
+    from clausal.training.prepare import prepare
 
     graph, clauses = load_graph(task["folder"]), read_clauses(task["clauses"])
     kinds = ("none", *task["adversaries"])

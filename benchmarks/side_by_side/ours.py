@@ -16,7 +16,7 @@ def main(task: dict[str, Any]) -> dict[str, float]:
     """Train on the graph in ``folder`` for ``passes`` passes; rank test after them if ``rank`` is set."""
     from clausal import load_graph
     from clausal.evaluation import evaluate
-    from clausal.training.train import prepare
+    from clausal.training.prepare import prepare
 
     graph = load_graph(task["folder"])
     started, marks = time.perf_counter(), []

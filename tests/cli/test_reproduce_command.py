@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from clausal.cli.reproduce import tables
 from clausal.config import Settings
 from clausal.logic import read_clauses
+from clausal_paper.commands import tables
 from command_line import clausal, refused
 
 

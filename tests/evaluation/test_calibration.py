@@ -13,8 +13,8 @@ from sklearn.metrics import log_loss as sklearn_log_loss
 
 from clausal.errors import InputError, RunError
 from clausal.evaluation import Calibration, calibrate, calibration, classify, label_facts
+from clausal.evaluation.classification import expected_calibration_error, reliability
 from clausal.evaluation.labelled import corrupt
-from clausal.evaluation.reliability import expected_calibration_error, reliability
 from clausal.graph import Graph, Names
 
 ENTITIES, RELATIONS = 130, 3

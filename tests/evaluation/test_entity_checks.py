@@ -19,8 +19,8 @@ from all_assignments import (
 )
 from torch import nn
 
-from clausal.consistency import group_clauses
-from clausal.consistency.semantics import Product, Threshold
+from clausal.adversary import group_clauses
+from clausal.adversary.semantics import Product, Threshold
 from clausal.errors import RunError
 from clausal.evaluation.entities import check_entities, middles
 from clausal.logic import Falsum, horn_parts, parse_clause

@@ -12,7 +12,7 @@ from local_server import LocalServer
 from clausal.errors import InputError, RunError
 from clausal.graph import datasets, load_graph
 from clausal.graph.catalogue import DataFile, DataSet, Source
-from clausal.graph.publisher import obtain
+from clausal.graph.datasets import obtain
 
 TEXT = "".join(f"e{i}\tr\te{i + 1}\n" for i in range(20_000)).encode()
 

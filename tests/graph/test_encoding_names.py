@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clausal.graph import encoding
+from clausal.graph import assembly as encoding
 
 CHUNKS = st.lists(st.lists(st.text(max_size=4), max_size=12), min_size=1, max_size=4)
 

@@ -13,8 +13,8 @@ from clausal.config import ModelSettings
 from clausal.errors import InputError
 from clausal.model import SCORERS, Cube, FrozenTable, LinkPredictor, Negatives, Sphere, Table, Unbounded
 from clausal.model.build import build_predictor
-from clausal.model.initialisation import xavier_
 from clausal.model.scorers import ERMLP, RESCAL, DistMult, TransE, base
+from clausal.model.tensors import xavier_
 
 ENTITIES, RELATIONS, DIM = 5, 3, 4
 OVER_ENTITIES = [name for name, kind in SCORERS.items() if kind.arguments == 2]

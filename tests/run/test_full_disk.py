@@ -9,7 +9,7 @@ from safetensors import SafetensorError
 from test_resume import same_result
 
 from clausal import RunError
-from clausal.run.log import append_record
+from clausal.run.directory import append_record
 from command_line import clausal, refused, run_forked
 from small_graphs import interrupted_run, train_options
 
@@ -77,7 +77,7 @@ def test_every_way_to_say_that_the_disk_is_full_is_understood(failure, unfinishe
         raise failure
 
     with monkeypatch.context() as context:
-        context.setattr("clausal.run.tensors.save_file", fail)
+        context.setattr("clausal.run.checkpoint.save_file", fail)
         refused(clausal("train", "--resume", "--out", unfinished), "the disk is full", code=1)
     assert {path.name for path in (unfinished / "checkpoint").iterdir()} == {"state.safetensors", "lock"}
     assert clausal("train", "--resume", "--out", unfinished).code == 0
@@ -93,7 +93,7 @@ def test_other_failures_name_the_file_and_the_reason(unfinished, monkeypatch):
     def fail(tensors, path, metadata):
         raise OSError(errno.EIO, "Input/output error")
 
-    monkeypatch.setattr("clausal.run.tensors.save_file", fail)
+    monkeypatch.setattr("clausal.run.checkpoint.save_file", fail)
     result = clausal("train", "--resume", "--out", unfinished)
     refused(result, unfinished / "checkpoint" / "state.safetensors", "cannot be written: Input/output error", code=1)
     assert json.loads((unfinished / "run.json").read_text())["format"] == 1

@@ -5,8 +5,7 @@ from search_runs import company
 
 from clausal import Settings, parse_clauses, train
 from clausal.search import Choice, Range, best_settings, make_space
-from clausal.search.machine import Machine, this_machine
-from clausal.search.rule import operations, values_for
+from clausal.search.best import Machine, operations, this_machine, values_for
 from clausal.search.space import setting
 
 TWO_CORES = Machine(gpu=False, cores=2, memory=24 * 2**30)

@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from clausal.config import Settings
-from clausal.experiments.demo import world
-from clausal.training.train import prepare
+from clausal.demo import world
+from clausal.training.prepare import prepare
 
 
 def training_with(averaging, every=0, epochs=4, **model):

@@ -3,10 +3,11 @@
 import pytest
 from trainings import settings_with
 
-from clausal.consistency import ClosedForm, GradientAscent
-from clausal.consistency.fused import FusedAscent, FusedClosedForm
+from clausal.adversary import ClosedForm, GradientAscent
+from clausal.fast import kernels
+from clausal.fast.ascent import FusedAscent
+from clausal.fast.closed_form import FusedClosedForm
 from clausal.graph import Graph
-from clausal.kernels import kernels
 from clausal.logic import parse_clauses
 from clausal.training import prepare
 

@@ -81,7 +81,7 @@ def test_the_step_of_a_gpu_gives_its_kernel_tables_of_every_parameter(monkeypatc
         parameters.addcdiv_(gradient, sums.sqrt().add_(1e-10), value=-rate)
         gradient.zero_()
 
-    monkeypatch.setitem(sys.modules, "clausal.kernels.cuda", SimpleNamespace(descend_=descend_))
+    monkeypatch.setitem(sys.modules, "clausal.fast.cuda", SimpleNamespace(descend_=descend_))
     shapes = ((3, 4), (5,), (2, 3, 4), ())
     ours, theirs = ([nn.Parameter(torch.linspace(1, 2, math.prod(s)).reshape(s)) for s in shapes] for _ in range(2))
     settings = {"lr": 0.5, "initial_accumulator_value": 0.1}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
-from clausal.cli.app import app
-from clausal.cli.group import InterruptedByUserError
+from clausal.cli.app import add_plugins, app
+from clausal.cli.commands import InterruptedByUserError
 from clausal.cli.output import printable
 from clausal.errors import ClausalError, is_out_of_memory
 
@@ -18,6 +18,7 @@ def main() -> None:
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")  # names may not fit the terminal's encoding
     try:
+        add_plugins()
         app()
     except InterruptedByUserError as error:
         _stop(str(error), error.exit_code)

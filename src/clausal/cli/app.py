@@ -1,7 +1,11 @@
-"""The commands and their common options. Nothing here imports torch, so that ``--help`` answers at once."""
+"""The commands and their common options. Nothing here imports torch, so that ``--help`` answers at once.
+
+Other packages add commands by an entry point of the group ``clausal.commands``, as ``clausal_paper`` does.
+"""
 
 from __future__ import annotations
 
+from importlib.metadata import entry_points
 from typing import Annotated
 
 import typer
@@ -10,14 +14,13 @@ import clausal
 from clausal.cli.certify import certify
 from clausal.cli.clauses import clauses
 from clausal.cli.closure import closure
+from clausal.cli.commands import Command, Group
 from clausal.cli.demo import demo
 from clausal.cli.evaluate import evaluate
-from clausal.cli.group import Command, Group
 from clausal.cli.mine import mine
 from clausal.cli.partition import partition
 from clausal.cli.predict import predict
 from clausal.cli.prove import prove
-from clausal.cli.reproduce import reproduce
 from clausal.cli.search import search
 from clausal.cli.train import train
 
@@ -49,4 +52,13 @@ def common(
 
 for command in (demo, train, search, evaluate, predict, certify, clauses, closure, prove, partition, mine):
     app.command(cls=Command)(command)
-app.add_typer(reproduce)
+
+
+def add_plugins() -> None:
+    """Add the commands that installed packages bring: a function is a command, a ``typer.Typer`` a group of them."""
+    for plugin in entry_points(group="clausal.commands"):
+        loaded = plugin.load()
+        if isinstance(loaded, typer.Typer):
+            app.add_typer(loaded, name=plugin.name)
+        else:
+            app.command(plugin.name, cls=Command)(loaded)

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clausal.cli.inputs import read_clauses
-from clausal.cli.options import DeviceOption
+from clausal.cli.inputs import DeviceOption, read_clauses
 from clausal.cli.output import Format, FormatOption, print_results, printable, stdout
 from clausal.cli.progress import entity_progress
 from clausal.errors import InputError, RunError

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from clausal.cli.output import Format, print_results, print_table, printable, stdout
 from clausal.logic.check import describe_problem, find_problems
-from clausal.logic.place import place
+from clausal.logic.lines import place
 from clausal.logic.review import find_conflicts, find_cycles, find_duplicates, find_tautologies
 from clausal.logic.shape import shape_of
 

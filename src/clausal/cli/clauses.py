@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from clausal.cli.inputs import locate_clauses, read_clauses, read_graph
-from clausal.cli.options import ColumnsOption
+from clausal.cli.inputs import ColumnsOption, locate_clauses, read_clauses, read_graph
 from clausal.cli.output import Format, FormatOption, say
 from clausal.cli.progress import counting_progress
 from clausal.errors import InputError

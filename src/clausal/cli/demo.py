@@ -13,7 +13,7 @@ from clausal.cli.output import Format, FormatOption, print_results, print_text, 
 from clausal.cli.progress import training_progress
 
 if TYPE_CHECKING:
-    from clausal.experiments.demo import Comparison, Rescued
+    from clausal.demo import Comparison, Rescued
 
 _PARTS = {"test": "all test facts", "test-II": "deducible by the clauses", "test-I": "not deducible"}
 
@@ -23,7 +23,7 @@ def demo(
     format: FormatOption = Format.table,
 ) -> None:
     """Train on an embedded graph of countries without and with clauses, side by side."""
-    from clausal.experiments.demo import SETTINGS, compare, world
+    from clausal.demo import SETTINGS, compare, world
 
     started = time.perf_counter()
     graph, clauses = world()

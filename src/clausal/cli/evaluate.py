@@ -9,9 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from clausal.cli.closing import EntailedOption, say_left_out
-from clausal.cli.inputs import read_clauses
-from clausal.cli.options import DeviceOption
+from clausal.cli.closure import EntailedOption, say_left_out
+from clausal.cli.inputs import DeviceOption, read_clauses
 from clausal.cli.output import Format, FormatOption, print_results, say
 from clausal.cli.progress import ranking_progress
 from clausal.errors import InputError
@@ -58,7 +57,7 @@ def evaluate(
     format: FormatOption = Format.table,
 ) -> None:
     """Evaluate a run by filtered ranking, or by classification of true and false facts."""
-    from clausal.cli.report import classification_rows, evaluation_rows
+    from clausal.cli.output import classification_rows, evaluation_rows
     from clausal.graph import read_facts, read_labelled
     from clausal.run import load
 

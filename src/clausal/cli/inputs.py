@@ -1,9 +1,14 @@
-"""What commands read: graphs and clause files, by path or by the name of a known data set."""
+"""Arguments and options that several commands have, declared once.
+
+What commands read: graphs and clause files, by path or by the name of a known data set.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from clausal.cli.output import say
 from clausal.cli.progress import download_progress
@@ -12,6 +17,28 @@ from clausal.errors import InputError
 if TYPE_CHECKING:
     from clausal.graph import Graph
     from clausal.logic import Clause
+
+
+GRAPH = typer.Argument(
+    metavar="GRAPH",
+    help="A folder with train, valid and test; one file of facts; or fb122, wn18, fb15k-237, wn18rr.",
+)
+GraphArgument = Annotated[str, GRAPH]
+ClausesOption = Annotated[
+    str,
+    typer.Option(
+        help="File of clauses, or of rules in any known format; or a data set's name for those that come with it "
+        "(fb122-simple)."
+    ),
+]
+DeviceOption = Annotated[str, typer.Option(help="cpu, cuda, or auto for a GPU where there is one.")]
+ColumnsOption = Annotated[str, typer.Option(help="Order of subject, relation and object in a line.")]
+ValidOption = Annotated[
+    float | None, typer.Option(metavar="SHARE", help="Share of valid facts when GRAPH is one file; 0.1 by default.")
+]
+TestOption = Annotated[
+    float | None, typer.Option(metavar="SHARE", help="Share of test facts when GRAPH is one file; 0.1 by default.")
+]
 
 
 def read_graph(

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clausal.cli.inputs import read_graph
-from clausal.cli.options import ColumnsOption, GraphArgument, TestOption, ValidOption
+from clausal.cli.inputs import ColumnsOption, GraphArgument, TestOption, ValidOption, read_graph
 from clausal.cli.output import Format, FormatOption, print_results, say
 from clausal.cli.progress import counting_progress
 from clausal.errors import InputError

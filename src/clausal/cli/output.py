@@ -1,4 +1,7 @@
-"""How results are printed: a table for people, JSON or CSV for programs; messages go to stderr."""
+"""How results are printed: a table for people, JSON or CSV for programs; messages go to stderr.
+
+Metrics as rows of a table.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,17 @@ import sys
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from operator import gt
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+if TYPE_CHECKING:
+    from clausal.evaluation import Classification
+
 
 _WIDE = 200  # where there is no terminal to fit into
 _ANY = 10_000  # wider than any table
@@ -125,3 +132,53 @@ def _cell(value: Any) -> Text:
     if isinstance(value, float):
         return Text(f"{value:.3f}" if abs(value) < 100 else f"{value:,.1f}")
     return Text(f"{value:,}" if isinstance(value, int) else printable(str(value)))
+
+
+_COLUMNS = {
+    "mrr": "MRR",
+    "hits@1": "Hits@1",
+    "hits@3": "Hits@3",
+    "hits@5": "Hits@5",
+    "hits@10": "Hits@10",
+    "mean_rank": "mean rank",
+    "median_rank": "median rank",
+    "count": "facts",
+}
+_CLASSIFICATION = {
+    "accuracy": "accuracy",
+    "f1": "F1",
+    "auc_pr": "AUC-PR",
+    "auc_roc": "AUC-ROC",
+    "log_loss": "log loss",
+    "brier": "Brier",
+    "ece": "ECE",
+    "count": "facts",
+    "positives": "true",
+}
+
+
+def metric_row(label: str, metrics: Mapping[str, Any], **first: Any) -> dict[str, Any]:
+    """Return one row of metrics under their printed names."""
+    return {"facts ranked": label, **first, **{title: metrics[key] for key, title in _COLUMNS.items()}}
+
+
+def evaluation_rows(result: Mapping[str, Any], *, raw: bool = False) -> list[dict[str, Any]]:
+    """Return the rows of an evaluation: the split, its sides, its parts, its relations, and raw if wanted."""
+    split = str(result["split"])
+    rows = [metric_row(split, result["filtered"]["both"])]
+    rows += [metric_row(f"{split}, {side}s", result["filtered"][side]) for side in ("subject", "object")]
+    rows += [metric_row(part, metrics["filtered"]["both"]) for part, metrics in result["parts"].items()]
+    if raw:
+        rows.append(metric_row(f"{split}, raw", result["raw"]["both"]))
+        rows += [metric_row(f"{part}, raw", metrics["raw"]["both"]) for part, metrics in result["parts"].items()]
+    rows += [metric_row(name, metrics) for name, metrics in result["relations"].items()]
+    return rows
+
+
+def classification_rows(result: Classification, what: str, relations: bool) -> list[dict[str, Any]]:
+    """Return the rows of a classification: all its facts, and those of each relation if wanted."""
+    groups = {what: result.measures, **(result.relations if relations else {})}
+    return [
+        {"facts classified": name, **{title: found[key] for key, title in _CLASSIFICATION.items() if key in found}}
+        for name, found in groups.items()
+    ]

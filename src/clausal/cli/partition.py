@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-from clausal.cli.closing import EngineChoice, EngineOption, MasterOption, MemoryOption, close_with_progress
-from clausal.cli.inputs import read_clauses, read_graph
-from clausal.cli.options import ClausesOption, ColumnsOption, GraphArgument
+from clausal.cli.closure import EngineChoice, EngineOption, MasterOption, MemoryOption, close_with_progress
+from clausal.cli.inputs import ClausesOption, ColumnsOption, GraphArgument, read_clauses, read_graph
 from clausal.cli.output import Format, FormatOption, print_results, say
 from clausal.errors import InputError
 

@@ -8,9 +8,8 @@ from typing import Annotated
 
 import typer
 
-from clausal.cli.closing import EntailedOption, say_left_out
-from clausal.cli.inputs import read_clauses
-from clausal.cli.options import DeviceOption
+from clausal.cli.closure import EntailedOption, say_left_out
+from clausal.cli.inputs import DeviceOption, read_clauses
 from clausal.cli.output import Format, FormatOption, print_results, print_text, say
 from clausal.errors import InputError
 

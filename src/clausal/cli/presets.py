@@ -35,7 +35,7 @@ def read_graph_and_settings(
         settings = Settings.load(config, assignments, preset=preset)
         return read_graph(source, columns=columns, valid=valid, test=test, seed=settings.train.seed), settings
 
-    from clausal.search.rule import best_values, possible_values
+    from clausal.search.best import best_values, possible_values
 
     settings = _first_that_fits(possible_values(bool(clauses)), config, assignments)
     graph = read_graph(source, columns=columns, valid=valid, test=test, seed=settings.train.seed)

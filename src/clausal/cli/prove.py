@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clausal.cli.closing import EngineChoice, MemoryOption, Split, SplitOption, close_with_progress, facts_of
-from clausal.cli.inputs import read_clauses, read_graph
-from clausal.cli.options import ClausesOption, ColumnsOption, GraphArgument
+from clausal.cli.closure import EngineChoice, MemoryOption, Split, SplitOption, close_with_progress, facts_of
+from clausal.cli.inputs import ClausesOption, ColumnsOption, GraphArgument, read_clauses, read_graph
 from clausal.cli.output import Format, FormatOption, print_results, print_text
 
 if TYPE_CHECKING:

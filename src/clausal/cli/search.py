@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clausal.cli.inputs import read_clauses
-from clausal.cli.options import GRAPH, ColumnsOption, TestOption, ValidOption
+from clausal.cli.inputs import GRAPH, ColumnsOption, TestOption, ValidOption, read_clauses
 from clausal.cli.output import Format, FormatOption, print_results, say, stderr
 from clausal.cli.presets import read_graph_and_settings
 from clausal.cli.progress import training_progress
@@ -92,8 +91,8 @@ def _search(
     test: float | None,
 ) -> SearchResult:
     from clausal.search import make_space, search
+    from clausal.search.best import largest_dim
     from clausal.search.loop import Limits
-    from clausal.search.rule import largest_dim
 
     Limits.of(minutes, trials)  # before a large graph is read
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clausal.cli.inputs import read_clauses
-from clausal.cli.options import GRAPH, ColumnsOption, TestOption, ValidOption
+from clausal.cli.inputs import GRAPH, ColumnsOption, TestOption, ValidOption, read_clauses
 from clausal.cli.output import Format, FormatOption, print_results, say
 from clausal.cli.presets import read_graph_and_settings
 from clausal.cli.progress import training_progress
@@ -134,7 +133,7 @@ def _say_plan(clauses: list[Clause], settings: Settings) -> None:
 
 def _outcome(run: Run) -> tuple[str, str, list[dict[str, Any]]]:
     """Return how the training went in words, the split that it was measured on, and the rows of that."""
-    from clausal.cli.report import evaluation_rows
+    from clausal.cli.output import evaluation_rows
 
     training = run.metrics["training"]
     kept = f"epoch {training['best_epoch']} of {training['epochs']}"

@@ -1,21 +1,106 @@
-"""Triple classification of labelled facts: areas under curves and, with a calibration, labels and probabilities."""
+"""Areas under the precision-recall and the ROC curve of labelled facts.
+
+How good probabilities are: log loss, Brier score, and how far from the share of true facts they lie.
+
+Triple classification of labelled facts: areas under curves and, with a calibration, labels and probabilities.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from clausal.evaluation.areas import auc_pr, auc_roc
+from clausal.errors import InputError
 from clausal.evaluation.calibration import Calibration
 from clausal.evaluation.labelled import Labels
 from clausal.evaluation.protocol import Ranker, score_facts
-from clausal.evaluation.reliability import Bin, brier_score, expected_calibration_error, log_loss, reliability
 from clausal.graph.graph import Facts
 from clausal.graph.vocabulary import Names
+
+
+def auc_pr(labels: ArrayLike, scores: ArrayLike) -> float:
+    """Return the average precision, Σ (Rₙ − Rₙ₋₁)·Pₙ over the distinct scores from high to low.
+
+    Facts with equal scores enter together, so their order does not matter. Precision is not interpolated: the
+    area under straight lines between the points can be far larger where scores tie, and would reward a
+    predictor that cannot decide.
+    """
+    true, false = _cumulative(labels, scores)
+    gains = np.diff(true, prepend=0)
+    return float(np.sum(gains * true / (true + false)) / true[-1])
+
+
+def auc_roc(labels: ArrayLike, scores: ArrayLike) -> float:
+    """Return the probability that a true fact scores above a false one, ties counting half."""
+    true, false = _cumulative(labels, scores)
+    below = false[-1] - false  # false facts that score less than each distinct score
+    won = np.diff(true, prepend=0) * (below + 0.5 * np.diff(false, prepend=0))
+    return float(np.sum(won) / (true[-1] * false[-1]))
+
+
+def _cumulative(labels: ArrayLike, scores: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Count the true and the false facts that score at least each distinct score, from high to low."""
+    truth, values = np.asarray(labels), np.asarray(scores, dtype=np.float64)
+    if truth.shape != values.shape or truth.ndim != 1:
+        raise InputError(f"expected one label per score; found {truth.size} labels and {values.size} scores")
+    if not np.isin(truth, (0, 1)).all():
+        raise InputError("labels must be 0 (false) or 1 (true)")
+    if np.isnan(values).any():
+        raise InputError("scores must be numbers; found NaN")
+    positives = int(truth.sum())
+    if positives in (0, len(truth)):
+        kind = "true" if positives else "false"
+        raise InputError(
+            f"all {len(truth)} labelled facts are {kind}; areas under curves need true and false facts"
+            if len(truth)
+            else "there are no labelled facts; areas under curves need true and false facts"
+        )
+    order = np.argsort(-values, kind="stable")
+    last_of_ties = np.append(np.flatnonzero(np.diff(values[order])), len(order) - 1)
+    true = np.cumsum(truth[order].astype(np.float64))
+    return true[last_of_ties], (last_of_ties + 1) - true[last_of_ties]
+
+
+BINS = 15
+
+
+class Bin(NamedTuple):
+    """Facts of similar probability: how many there are, their mean probability, and the share that is true."""
+
+    facts: int
+    probability: float
+    true: float
+
+
+def reliability(labels: NDArray[np.bool_], probabilities: NDArray[np.float64], bins: int = BINS) -> list[Bin]:
+    """Return the facts by probability, in bins of equal width from 0 to 1; bins without facts are left out."""
+    places = np.minimum((probabilities * bins).astype(np.int64), bins - 1)
+    counts, sums, true = (
+        np.bincount(places, weights=weights, minlength=bins) for weights in (None, probabilities, labels)
+    )
+    return [Bin(int(n), float(p / n), float(t / n)) for n, p, t in zip(counts, sums, true, strict=True) if n]
+
+
+def expected_calibration_error(labels: NDArray[np.bool_], probabilities: NDArray[np.float64]) -> float:
+    """Return the mean distance of probability and share of true facts over the bins (Guo et al. 2017)."""
+    distances = [one.facts * abs(one.probability - one.true) for one in reliability(labels, probabilities)]
+    return float(sum(distances) / len(labels))
+
+
+def brier_score(labels: NDArray[np.bool_], probabilities: NDArray[np.float64]) -> float:
+    """Return the mean of (probability − label)²."""
+    return float(np.mean((probabilities - labels) ** 2))
+
+
+def log_loss(labels: NDArray[np.bool_], probabilities: NDArray[np.float64]) -> float:
+    """Return the mean of −log of the probability given to the label."""
+    given = np.where(labels, probabilities, 1 - probabilities)
+    return float(-np.mean(np.log(np.maximum(given, np.finfo(np.float64).tiny))))
+
 
 Measures = dict[str, float | None]
 

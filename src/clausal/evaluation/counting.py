@@ -76,7 +76,7 @@ def _count_sorted(scores: Tensor, batch: Batch, query: int, counts: Tensor) -> N
 
 def _count_compiled(scores: Tensor, batch: Batch, sizes: list[int], first: int, counts: Tensor) -> None:
     """Count for the queries from ``first`` on."""
-    from clausal.kernels.cpu.counting import count_above
+    from clausal.fast.cpu.counting import count_above
 
     start = batch.target_starts[first]
     queries = torch.arange(first, len(sizes)).repeat_interleave(torch.tensor(sizes[first:]))

@@ -12,10 +12,9 @@ import numpy as np
 from clausal.errors import InputError, did_you_mean
 from clausal.evaluation.entailed import EntailedFirst
 from clausal.evaluation.known import Ids, Known
-from clausal.evaluation.metrics import Metrics, SideMetrics, metrics
 from clausal.evaluation.protocol import Ranker
 from clausal.evaluation.ranking import Progress, rank
-from clausal.evaluation.ranks import Ranks, Ties
+from clausal.evaluation.ranks import Metrics, Ranks, SideMetrics, Ties, metrics
 from clausal.graph.graph import Facts, Graph
 
 Filter = Literal["full", "partial"]

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from clausal.errors import InputError
-from clausal.graph.diagnosis import cannot_read
-from clausal.graph.formats import open_bytes
+from clausal.graph.delimited import cannot_read
+from clausal.graph.layout import open_bytes
 
 _BATCH = 100_000
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from clausal.errors import InputError
-from clausal.graph.columns import field_named
+from clausal.graph.layout import field_named
 from clausal.graph.tables import names_only
 
 _FIELDS = ("subject", "relation", "object")

@@ -8,10 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from clausal.errors import InputError
-from clausal.graph.columns import field_named
-from clausal.graph.delimited import read_delimited, text_layout
-from clausal.graph.diagnosis import Complaint, cannot_read, explain
-from clausal.graph.formats import is_gzip, open_bytes, stem_and_ending
+from clausal.graph.delimited import Complaint, cannot_read, explain, read_delimited, text_layout
+from clausal.graph.layout import field_named, is_gzip, open_bytes, stem_and_ending
 from clausal.graph.ntriples import line_of_row, read_ntriples
 
 

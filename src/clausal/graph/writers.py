@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from clausal.errors import InputError, RunError
-from clausal.graph.columns import header_fields
 from clausal.graph.facts import Facts
-from clausal.graph.formats import is_gzip, stem_and_ending
 from clausal.graph.graph import Graph
+from clausal.graph.layout import header_fields, is_gzip, stem_and_ending
 from clausal.graph.vocabulary import Names
 
 _FIELDS = ("subject", "relation", "object")

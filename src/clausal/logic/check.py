@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from clausal.errors import InputError
-from clausal.logic.place import place
+from clausal.logic.lines import place
 from clausal.logic.shape import horn_parts
 from clausal.logic.syntax import Atom, Clause, Constant, Variable
 

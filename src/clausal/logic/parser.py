@@ -5,9 +5,8 @@ from __future__ import annotations
 from itertools import count
 
 from clausal.errors import InputError
-from clausal.logic.lines import read_lines, report
+from clausal.logic.lines import Misread, read_lines, report
 from clausal.logic.names import has_anonymous, is_anonymous_at
-from clausal.logic.place import Misread
 from clausal.logic.syntax import Atom, Clause, Formula, Term, Variable, children, map_leaves
 
 _DEEPEST = 100  # beyond any clause that is meant, and below Python's own limit

@@ -3,7 +3,7 @@
 from clausal.model.contracts import ContractError, check_encoder, check_scorer
 from clausal.model.domains import DOMAINS, Ball, Box, Cube, Domain, Sphere, Unbounded
 from clausal.model.encoders import FrozenTable, Table
-from clausal.model.pairs import PairPredictor
+from clausal.model.model_f import PairPredictor
 from clausal.model.predictor import LinkPredictor, Negatives
 from clausal.model.reciprocal import ReciprocalPredictor
 from clausal.model.scorers import SCORERS, BlockScorer, MultilinearScorer, Scorer

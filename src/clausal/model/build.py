@@ -8,7 +8,7 @@ from clausal.config import ModelSettings
 from clausal.errors import InputError
 from clausal.model.domains import DOMAINS, Box, Domain
 from clausal.model.encoders import FrozenTable, Table
-from clausal.model.pairs import PairPredictor
+from clausal.model.model_f import PairPredictor
 from clausal.model.predictor import LinkPredictor
 from clausal.model.reciprocal import ReciprocalPredictor
 from clausal.model.scorers import ERMLP, SCORERS, ModelF, Scorer, TransE

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from clausal.errors import InputError
-from clausal.kernels import Projection
+
+
+class Projection(NamedTuple):
+    """How rows are projected: ``clip`` to [low, high], to the ``sphere`` of norm 1, or into its ``ball``."""
+
+    kind: str = "clip"
+    low: float = -float("inf")
+    high: float = float("inf")
 
 
 class Domain(ABC):

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from clausal.model.initialisation import xavier_
+from clausal.model.tensors import xavier_
 
 
 class Table(nn.Module):

@@ -1,7 +1,7 @@
 """Reciprocal relations (Lacroix et al. 2018): each relation r has a second vector, r⁻¹, read from object to subject.
 
 Row r of the relation table answers (s, r, ?) and row r + R answers (?, r, o), as (o, r⁻¹, ?). Nothing outside knows of
-r⁻¹ but the readings of clauses in ``clausal.consistency.readings``: names, ids and counts are those of the relations.
+r⁻¹ but the readings of clauses in ``clausal.adversary.reciprocal``: names, ids and counts are those of the relations.
 """
 
 from __future__ import annotations

@@ -9,23 +9,23 @@ from typing import Any, get_args
 
 import torch
 
+from clausal.adversary import SEMANTICS, ClauseGroup, Semantics, group_clauses
+from clausal.adversary.certificates import Certificate, certify
+from clausal.adversary.reciprocal import readings_of
+from clausal.adversary.regions import RegionName, resolved
+from clausal.adversary.semantics import Godel, Threshold
 from clausal.config import Settings
-from clausal.consistency import SEMANTICS, ClauseGroup, Semantics, group_clauses
-from clausal.consistency.certificates import Certificate, certify
-from clausal.consistency.falsum import simplified
-from clausal.consistency.readings import readings_of
-from clausal.consistency.regions import RegionName, resolved
-from clausal.consistency.semantics import Godel, Threshold
 from clausal.errors import InputError, did_you_mean
 from clausal.evaluation.entities import EntityCheck, check_entities
 from clausal.graph.graph import Graph
 from clausal.logic import check_clauses
+from clausal.logic.normal_forms import simplified
 from clausal.logic.shape import Slot
 from clausal.logic.syntax import Clause, Implies
 from clausal.model.predictor import LinkPredictor
 from clausal.run.verdicts import ClauseCertificate, EntityFigures, Example, Verdict, verdict
 from clausal.training.certified import default_tolerance
-from clausal.training.train import make_semantics
+from clausal.training.prepare import make_semantics
 
 Progress = Callable[[int, int], None]
 

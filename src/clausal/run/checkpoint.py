@@ -1,16 +1,84 @@
-"""A checkpoint against the training it is to go on with: nothing in it is used before all of it fits."""
+"""Named tensors in safetensors files: shapes are checked before anything is allocated.
+
+A checkpoint against the training it is to go on with: nothing in it is used before all of it fits.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
 from torch import Tensor
 
 from clausal.errors import InputError
+from clausal.run.files import write_atomically
 from clausal.training import AdversarialSetTraining
 from clausal.training.algorithm import Position
+
+
+def write_tensors(
+    path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, str], workshop: Path | None = None
+) -> None:
+    """Write tensors and metadata as one file, atomically."""
+    plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    write_atomically(path, lambda file: save_file(plain, file, dict(metadata)), workshop)
+
+
+def read_tensors(path: Path, expected: Mapping[str, Tensor] | None = None) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """Read all tensors; with ``expected`` (meta tensors will do) names, shapes and kinds must be those."""
+    with _opened(path) as file:
+        if expected is not None:
+            _compare(path, _shapes(file), {name: tuple(tensor.shape) for name, tensor in expected.items()})
+        # Copies are aligned, so that scores are those of the training to the last bit, and do not need the file.
+        tensors = {name: file.get_tensor(name).clone() for name in _shapes(file)}
+        metadata = dict(file.metadata() or {})
+    for name, tensor in tensors.items():
+        if expected is not None and tensor.dtype != expected[name].dtype:
+            raise InputError(f"{path}: '{name}' holds {tensor.dtype}; expected {expected[name].dtype}")
+        if tensor.is_floating_point() and not bool(torch.isfinite(tensor).all()):
+            raise InputError(f"{path}: damaged: '{name}' holds values that are not finite")
+    return tensors, metadata
+
+
+def require_shape(path: Path, name: str, shape: tuple[int, ...]) -> None:
+    """Check the shape of one tensor from the file's header, without reading the rest."""
+    with _opened(path) as file:
+        _compare(path, {key: value for key, value in _shapes(file).items() if key == name}, {name: shape})
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
+    try:
+        with safe_open(path, framework="pt") as file:
+            yield file
+    except FileNotFoundError:
+        raise InputError(f"{path}: missing, the run directory is incomplete") from None
+    except (SafetensorError, OSError, ValueError) as error:
+        raise InputError(f"{path}: damaged: {error}") from None
+
+
+def _shapes(file: Any) -> dict[str, tuple[int, ...]]:
+    return {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
+
+
+def _compare(path: Path, found: Mapping[str, tuple[int, ...]], expected: Mapping[str, tuple[int, ...]]) -> None:
+    for name, shape in expected.items():
+        if name not in found:
+            raise InputError(f"{path}: damaged: '{name}' is missing")
+        if found[name] != shape:
+            raise InputError(
+                f"{path}: '{name}' has shape {list(found[name])}; the settings and vocabulary need {list(shape)}"
+            )
+    unknown = sorted(set(found) - set(expected))
+    if unknown:
+        raise InputError(f"{path}: damaged: it holds '{unknown[0]}', which this model does not have")
+
 
 _QUANTITIES = {"adagrad": {"step", "sum"}, "adam": {"step", "exp_avg", "exp_avg_sq"}, "sgd": set[str]()}
 

@@ -1,7 +1,13 @@
-"""The run directory: what a training leaves behind. ``docs/reference/run-directory.md`` is its specification."""
+"""One training at a time in a run directory.
+
+The log of a run: one JSON object for each epoch.
+
+The run directory: what a training leaves behind. ``docs/reference/run-directory.md`` is its specification.
+"""
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
@@ -15,17 +21,61 @@ from torch import Tensor
 
 import clausal
 from clausal.config import Settings
-from clausal.errors import InputError
+from clausal.errors import InputError, RunError
 from clausal.evaluation import Calibration
 from clausal.graph.graph import Graph
 from clausal.logic.parser import parse_clauses
 from clausal.logic.printer import print_clause
 from clausal.logic.syntax import Clause
+from clausal.run.checkpoint import read_tensors, write_tensors
 from clausal.run.files import explained_os_errors, read_json, read_text, require_kind, write_json, write_text
-from clausal.run.lock import locked
-from clausal.run.log import append_record, read_records, rewind
 from clausal.run.storage import FACTS, VOCABULARY, read_graph, write_graph
-from clausal.run.tensors import read_tensors, write_tensors
+
+
+@contextmanager
+def locked(run: Path, lock: Path) -> Iterator[None]:
+    """Hold the file ``lock`` of the run; the system lets go of it when the process ends, however it ends."""
+    with explained_os_errors(run):
+        lock.parent.mkdir(exist_ok=True)
+        file = os.open(lock, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+    try:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise RunError(f"{run}: another process is training in this directory") from None
+        except OSError:
+            pass  # some network file systems have no locks; training without one is better than not at all
+        yield
+    finally:
+        os.close(file)
+
+
+def append_record(path: Path, record: Mapping[str, Any]) -> None:
+    """Add one line to the log."""
+    with explained_os_errors(path), path.open("a", encoding="utf-8") as log:
+        log.write(json.dumps(record) + "\n")
+
+
+def read_records(path: Path) -> list[dict[str, Any]]:
+    """Return the log's records; a line cut off by a kill is left out."""
+    lines = read_text(path).splitlines() if path.exists() else []
+    return [record for record in map(_read_record, lines) if record is not None]
+
+
+def rewind(path: Path, epoch: int, workshop: Path) -> None:
+    """Drop the records after an epoch, whose passes will be made again."""
+    kept = [record for record in read_records(path) if record["epoch"] <= epoch]
+    write_text(path, "".join(json.dumps(record) + "\n" for record in kept), workshop)
+
+
+def _read_record(line: str) -> dict[str, Any] | None:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    numbers = isinstance(record, dict) and all(isinstance(record.get(key), int | float) for key in ("epoch", "seconds"))
+    return record if numbers else None
+
 
 FORMAT = 1
 MODEL = "model.safetensors"

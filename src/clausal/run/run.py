@@ -12,8 +12,8 @@ import torch
 from numpy.typing import ArrayLike
 from torch import nn
 
+from clausal.adversary.regions import RegionName
 from clausal.config import Settings
-from clausal.consistency.regions import RegionName
 from clausal.errors import InputError
 from clausal.evaluation import (
     Calibration,
@@ -33,12 +33,12 @@ from clausal.model.build import build_predictor, build_scorer
 from clausal.model.predictor import LinkPredictor
 from clausal.model.scorers.base import Scorer
 from clausal.run.certification import Certification, certify_clauses
+from clausal.run.checkpoint import read_tensors, require_shape
 from clausal.run.directory import MODEL, RunDirectory
 from clausal.run.entailment import Entailed, check_entailed, close_train
 from clausal.run.explanation import Explanation, explain
 from clausal.run.prediction import Answer, predict
-from clausal.run.tensors import read_tensors, require_shape
-from clausal.training.train import find_device, make_predictor
+from clausal.training.prepare import find_device, make_predictor
 
 
 @dataclass(frozen=True, eq=False)

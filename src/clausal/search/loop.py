@@ -14,8 +14,7 @@ from clausal.errors import InputError
 from clausal.graph.graph import no_facts
 from clausal.run.training import OnEpoch, OnPass, keep
 from clausal.search.directory import SearchDirectory
-from clausal.search.reading import read_result
-from clausal.search.result import FAILED, PRUNED, SearchResult
+from clausal.search.result import FAILED, PRUNED, SearchResult, read_result
 from clausal.search.space import change, setting
 from clausal.search.study import ask, ask_again, best_trial, ended, import_optuna
 from clausal.search.trial import Attempt, attempt

@@ -11,11 +11,10 @@ from clausal.errors import InputError
 from clausal.graph.graph import Graph
 from clausal.logic import check_clauses
 from clausal.logic.syntax import Clause
+from clausal.search.best import best_settings, largest_dim
 from clausal.search.directory import SearchDirectory
 from clausal.search.loop import Limits, OnTrial, TrialLoop, Watch
-from clausal.search.reading import read_result
-from clausal.search.result import SearchResult
-from clausal.search.rule import best_settings, largest_dim
+from clausal.search.result import SearchResult, read_result
 from clausal.search.space import Space, make_space
 from clausal.search.study import import_optuna, open_study
 

@@ -1,7 +1,7 @@
 """Training: fact losses, corruption and the loop of Algorithm 1."""
 
 from clausal.training.algorithm import AdversarialSetTraining, PassReport
-from clausal.training.train import make_predictor, prepare
+from clausal.training.prepare import make_predictor, prepare
 
 __all__ = [
     "AdversarialSetTraining",

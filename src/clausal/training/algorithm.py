@@ -17,18 +17,18 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from clausal.adversary.ascent import AdversarialSet, Adversary
+from clausal.adversary.clauses import ClauseGroup
+from clausal.adversary.reciprocal import by_clause
 from clausal.config import Settings
-from clausal.consistency.adversaries import AdversarialSet, Adversary
-from clausal.consistency.clauses import ClauseGroup
-from clausal.consistency.readings import by_clause
 from clausal.errors import RunError
 from clausal.graph.graph import Graph
 from clausal.model.predictor import LinkPredictor
+from clausal.model.tensors import generator_at, seed_at
 from clausal.training.averaging import Average
 from clausal.training.objective import Objective
 from clausal.training.optimizers import make_optimizer, optimizer_tensors, restore_optimizer
-from clausal.training.randomness import generator_at, seed_at
-from clausal.training.steps import Passed, choose_step
+from clausal.training.step import Passed, choose_step
 
 _LOG = logging.getLogger("clausal")
 _ADVERSARY, _FACTS = 1, 2  # streams of random numbers

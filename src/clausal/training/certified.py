@@ -8,9 +8,9 @@ from typing import Any
 
 import torch
 
-from clausal.consistency.clauses import ClauseGroup
-from clausal.consistency.closed_form import ClosedForm
-from clausal.consistency.readings import by_clause
+from clausal.adversary.clauses import ClauseGroup
+from clausal.adversary.closed_form import ClosedForm
+from clausal.adversary.reciprocal import by_clause
 from clausal.model.predictor import LinkPredictor
 
 SHARE_OF_MARGIN = 0.01

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from clausal.model.pairs import PairPredictor
+from clausal.model.model_f import PairPredictor
 from clausal.model.predictor import LinkPredictor, Negatives
 
 _MOST_REDRAWS = 100

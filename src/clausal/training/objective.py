@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
+from clausal.adversary.ascent import AdversarialSet, Adversary
+from clausal.adversary.clauses import ClauseGroup
 from clausal.config import Settings
-from clausal.consistency.adversaries import AdversarialSet, Adversary
-from clausal.consistency.clauses import ClauseGroup
 from clausal.graph.graph import Graph
 from clausal.model.predictor import LinkPredictor, Negatives
-from clausal.training.all_entities import AgainstAll, against_all
-from clausal.training.all_entities.regularisers import penalty_of_facts
+from clausal.training.against_all import AgainstAll, against_all
 from clausal.training.corruption import Corruption
 from clausal.training.losses import LOSSES, FactLoss
+from clausal.training.regularisers import penalty_of_facts
 
 _NUMBERS_IN_A_BATCH = 1 << 27  # 512 MB of looked-up vectors
 

@@ -29,7 +29,7 @@ class FusedAdagrad(Adagrad):
     @torch.no_grad()
     def step(self, closure: None = None) -> None:  # type: ignore[override]
         """Take a step on every table by our kernel; gradients are left at zero."""
-        from clausal.kernels.cuda import descend_
+        from clausal.fast.cuda import descend_
 
         for group in self.param_groups:
             for parameter in group["params"]:

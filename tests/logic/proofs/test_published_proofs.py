@@ -4,7 +4,7 @@ import time
 
 from smallest_sizes import check_proof, given_facts
 
-from clausal.experiments.demo import world
+from clausal.demo import world
 from clausal.graph import dataset_clauses, load_graph
 from clausal.graph.query import name_fact
 from clausal.logic import read_clauses

@@ -8,9 +8,8 @@ from typing import Literal, TypeAlias
 import torch
 from torch import Tensor
 
-from clausal.model.pairs import PairPredictor
+from clausal.model.model_f import ModelF, PairPredictor
 from clausal.model.predictor import LinkPredictor
-from clausal.model.scorers.model_f import ModelF
 
 Place: TypeAlias = Literal["row", "column"] | int
 """What an argument of an atom is: the entity of the row, that of the column, or a constant's id."""

@@ -6,14 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 
 import torch
 
-from clausal.consistency.clauses import ClauseGroup
-from clausal.consistency.readings import readings_of
-from clausal.consistency.semantics import Godel, Semantics
+from clausal.adversary.clauses import ClauseGroup
+from clausal.adversary.reciprocal import readings_of
+from clausal.adversary.semantics import Godel, Semantics
 from clausal.evaluation.entities.atoms import pair_indicator
-from clausal.evaluation.entities.chains import chain_of
-from clausal.evaluation.entities.clause_scores import ClauseScores
-from clausal.evaluation.entities.memory import DEFAULT_MEMORY, Memory
-from clausal.evaluation.entities.products import CHAIN_SEMANTICS, ChainCheck
+from clausal.evaluation.entities.chains import CHAIN_SEMANTICS, ChainCheck, chain_of
+from clausal.evaluation.entities.matrices import DEFAULT_MEMORY, ClauseScores, Memory
 from clausal.evaluation.entities.tally import EntityCheck, Tally
 from clausal.evaluation.protocol import scoring
 from clausal.logic.syntax import Clause, Variable

@@ -1,4 +1,9 @@
-"""What a clause makes of the scores of its atoms: matrices that are computed some rows or columns at a time."""
+"""How much is held at once: blocks within the budget, and small enough that a CPU finds them in its cache.
+
+What a clause makes of the scores of its atoms: matrices that are computed some rows or columns at a time.
+
+The scores of a clause's atoms and formulas, once it is said which variables run over rows and columns.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +14,45 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from clausal.consistency.semantics import Semantics
-from clausal.evaluation.entities.atoms import AtomScores
-from clausal.logic.shape import Skeleton
+from clausal.adversary.clauses import ClauseGroup
+from clausal.adversary.semantics import Semantics
+from clausal.evaluation.entities.atoms import AtomScores, Place
+from clausal.logic.shape import AtomShape, Skeleton, Slot
+from clausal.logic.syntax import leaves, map_leaves
+from clausal.model.predictor import LinkPredictor
+
+DEFAULT_MEMORY = 512 * 2**20
+"""Bytes for scores and the work on them, beside the model itself."""
+
+_IN_CACHE = 2**20
+_ON_A_DEVICE = 2**26
+_FLOAT64 = 8
+
+
+@dataclass(frozen=True)
+class Memory:
+    """A budget in bytes, told in how many numbers a block may have."""
+
+    budget: int
+    device: torch.device
+
+    @property
+    def block(self) -> int:
+        """Numbers in a piece of work on which a few operations follow one another."""
+        return min(_IN_CACHE if self.device.type == "cpu" else _ON_A_DEVICE, self.budget // (8 * _FLOAT64))
+
+    def rows(self, entities: int, matrices: int) -> int:
+        """How many rows of a score matrix to take at once, when that many matrices of them are needed."""
+        return max(1, min(entities, self.block // entities, self.budget // (_FLOAT64 * entities * matrices)))
+
+    def columns(self, entities: int, matrices: int) -> int:
+        """How many columns to hold at once: more than rows, as much work is done on each, in half the budget."""
+        limit = 512 if self.device.type == "cpu" else entities
+        return max(1, min(entities, limit, self.budget // (2 * _FLOAT64 * entities * matrices)))
+
+    def depth(self, entities: int) -> int:
+        """How many of its best middles to keep for each entity, with a score and an id each, in a quarter."""
+        return max(1, min(entities, 1024, self.budget // (4 * 2 * _FLOAT64 * entities)))
 
 
 class Matrix(Protocol):
@@ -71,3 +112,36 @@ class FormulaScores:
         # One atom after another in memory, so that each is contiguous when the semantics picks it.
         scores = torch.stack([atom.rows(ids).expand(len(ids), self.width) for atom in self.atoms])
         return scores.movedim(0, -1)  # [b, width, atoms]
+
+
+@dataclass(frozen=True)
+class ClauseScores:
+    """The scores of the atoms of one clause of a group."""
+
+    predictor: LinkPredictor
+    indicator: LinkPredictor | None
+    group: ClauseGroup
+    clause: int
+    semantics: Semantics
+
+    def atom(self, index: int, row: int, column: int) -> AtomScores:
+        """Return the scores of an atom when these variables, by number, run over rows and columns."""
+
+        def place(slot: Slot) -> Place:
+            if slot.kind == "constant":
+                return int(self.group.constants[self.clause, slot.index])
+            return "row" if slot.index == row else "column"
+
+        shape = self.group.shape.atoms[index]
+        assert all(slot.kind == "constant" or slot.index in (row, column) for slot in shape.slots)
+        relation = int(self.group.relations[self.clause, index])
+        return AtomScores(self.predictor, self.indicator, relation, place(shape.subject), place(shape.object))
+
+    def formula(self, formula: Skeleton, row: int, column: int) -> FormulaScores:
+        """Return the scores of a formula over some of the clause's atoms, for these variables."""
+        order = [atom.index for atom in leaves(formula)]
+        numbers = iter(range(len(order)))
+        renumbered = map_leaves(formula, lambda atom: AtomShape(next(numbers), atom.subject, atom.object))
+        width = self.predictor.num_entities if self.group.shape.variables > 1 else 1
+        atoms = tuple(self.atom(index, row, column) for index in order)
+        return FormulaScores(self.semantics, renumbered, atoms, width)

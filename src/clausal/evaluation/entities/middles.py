@@ -15,8 +15,7 @@ import torch
 from torch import Tensor
 
 from clausal.evaluation.counting import compiled
-from clausal.evaluation.entities.matrices import Matrix
-from clausal.evaluation.entities.memory import Memory
+from clausal.evaluation.entities.matrices import Matrix, Memory
 
 _FIRST = 16
 """Candidates that every pair is tried with; on trained models this settles nine pairs of ten or more."""
@@ -75,13 +74,13 @@ class Middles:
     @cached_property
     def _ordered(self) -> Tensor:
         """The values as the kernel compares them."""
-        from clausal.kernels.cpu.middles import ordered
+        from clausal.fast.cpu.middles import ordered
 
         return ordered(self.values)
 
     def _compiled(self, columns: Tensor, floor: Tensor) -> Tensor:
         """Do the same by kernels."""
-        from clausal.kernels.cpu.middles import numbers_of, ordered, try_all, try_candidates
+        from clausal.fast.cpu.middles import numbers_of, ordered, try_all, try_candidates
 
         columns, best = ordered(columns), ordered(floor)
         try_candidates(self._ordered, self.ids, columns.T.contiguous(), best)

@@ -1,11 +1,14 @@
-"""The deductive closure: every fact that follows from facts by Horn clauses, round by round to the fixpoint."""
+"""The deductive closure: every fact that follows from facts by Horn clauses, round by round to the fixpoint.
+
+Test-I and Test-II of Guo et al. (2016): test facts that do not follow from train by clauses, and those that do.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Literal, NamedTuple
 
@@ -14,7 +17,7 @@ from numpy.typing import NDArray
 
 from clausal.errors import InputError, RunError
 from clausal.graph import Facts, Graph
-from clausal.graph.facts import fact_keys, no_facts
+from clausal.graph.facts import fact_keys, no_facts, occur_in
 from clausal.logic.closure.engine import Engine
 from clausal.logic.closure.plan import LeftOut, Plan, make_plan
 from clausal.logic.closure.queries import round_query
@@ -129,7 +132,7 @@ def close_plan(
 
 def _open(engine: str, memory: str | None, threads: int | None, master: str | None) -> Engine:
     if engine == "duckdb":
-        from clausal.logic.closure.duck import DuckEngine
+        from clausal.logic.closure.engine import DuckEngine
 
         if master is not None:
             raise InputError("a master is for the Spark engine; DuckDB runs on this machine alone")
@@ -158,3 +161,13 @@ def _in_order(facts: Facts) -> Facts:
     keys, ordered[:, 2] = np.divmod(keys, entities)
     ordered[:, 0], ordered[:, 1] = np.divmod(keys, relations)
     return ordered
+
+
+def partition(graph: Graph, closure: Closure) -> Graph:
+    """Return the graph with the parts ``test-I`` (not in the closure of train) and ``test-II`` (in it)."""
+    if not closure.complete:
+        raise InputError("a closure that was stopped early does not tell which test facts follow; close to the end")
+    if not len(graph.test):
+        raise InputError(f"{graph.name}: no test facts to partition; expected a folder with train and test")
+    deducible = occur_in(graph.test, closure.facts, len(graph.entities), len(graph.relations))
+    return replace(graph, parts={"test-I": graph.test[~deducible], "test-II": graph.test[deducible]})

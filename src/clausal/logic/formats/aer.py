@@ -6,8 +6,7 @@ import re
 
 from clausal.logic.formats.building import X, Y, read_confidence, rule
 from clausal.logic.formats.rule_file import RuleFile
-from clausal.logic.lines import read_lines
-from clausal.logic.place import Misread
+from clausal.logic.lines import Misread, read_lines
 from clausal.logic.shape import implication
 from clausal.logic.syntax import Atom, Clause
 

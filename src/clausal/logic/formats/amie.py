@@ -7,8 +7,7 @@ import re
 from clausal.logic.formats.amie_rule import read_rule, tell_of_inequalities
 from clausal.logic.formats.building import read_confidence, read_count, rule
 from clausal.logic.formats.rule_file import RuleFile
-from clausal.logic.lines import LINE_END, read_lines
-from clausal.logic.place import Misread
+from clausal.logic.lines import LINE_END, Misread, read_lines
 from clausal.logic.syntax import Clause
 
 HEADER = re.compile(r"Rule\tHead Coverage\t", re.IGNORECASE)

@@ -6,7 +6,7 @@ import re
 
 from clausal.errors import InputError
 from clausal.logic.formats.rule_file import RuleFile
-from clausal.logic.place import Misread
+from clausal.logic.lines import Misread
 from clausal.logic.shape import implication
 from clausal.logic.syntax import Atom, Constant, Formula, Term, Variable
 

@@ -13,8 +13,7 @@ from sys import intern
 from clausal.logic.formats.building import read_confidence, read_count, rule
 from clausal.logic.formats.rule_file import RuleFile
 from clausal.logic.formats.writing import cannot_write, horn_parts_of
-from clausal.logic.lines import read_lines
-from clausal.logic.place import Misread
+from clausal.logic.lines import Misread, read_lines
 from clausal.logic.shape import implication
 from clausal.logic.syntax import Atom, Clause, Constant, Falsum, Formula, Term, Variable
 

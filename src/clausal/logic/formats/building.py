@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from clausal.logic.place import Misread
+from clausal.logic.lines import Misread
 from clausal.logic.syntax import Clause, Formula, Variable
 
 X, Y, Z = Variable("X"), Variable("Y"), Variable("Z")

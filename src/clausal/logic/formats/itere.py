@@ -8,8 +8,7 @@ from __future__ import annotations
 from clausal.errors import InputError
 from clausal.logic.formats.building import X, Y, Z, read_confidence, rule
 from clausal.logic.formats.rule_file import RuleFile
-from clausal.logic.lines import read_lines
-from clausal.logic.place import Misread
+from clausal.logic.lines import Misread, read_lines
 from clausal.logic.shape import implication
 from clausal.logic.syntax import Atom, Clause, Variable
 

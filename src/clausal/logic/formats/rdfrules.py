@@ -9,7 +9,7 @@ from typing import Any
 from clausal.errors import InputError
 from clausal.logic.formats.building import read_confidence, read_count, rule
 from clausal.logic.formats.rule_file import RuleFile
-from clausal.logic.place import Misread
+from clausal.logic.lines import Misread
 from clausal.logic.shape import implication
 from clausal.logic.syntax import Atom, Clause, Constant, Term, Variable
 

@@ -9,8 +9,7 @@ from pathlib import Path
 from clausal.errors import InputError
 from clausal.logic.formats.building import X, Y, rule
 from clausal.logic.formats.rule_file import RuleFile
-from clausal.logic.lines import LINE_END, read_lines, read_text
-from clausal.logic.place import Misread
+from clausal.logic.lines import LINE_END, Misread, read_lines, read_text
 from clausal.logic.shape import implication
 from clausal.logic.syntax import Atom, Clause, Variable
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from clausal.logic.formats.amie_rule import read_rule, tell_of_inequalities
 from clausal.logic.formats.building import read_confidence, rule
 from clausal.logic.formats.rule_file import RuleFile
-from clausal.logic.lines import read_lines
-from clausal.logic.place import Misread
+from clausal.logic.lines import Misread, read_lines
 from clausal.logic.syntax import Clause
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clausal.errors import InputError
-from clausal.logic.place import place
+from clausal.logic.lines import place
 from clausal.logic.shape import horn_parts
 from clausal.logic.syntax import Atom, Clause, Falsum
 

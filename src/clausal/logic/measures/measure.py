@@ -1,10 +1,13 @@
-"""How often clauses hold in a graph: support, standard confidence and PCA confidence as AMIE defines them."""
+"""How often clauses hold in a graph: support, standard confidence and PCA confidence as AMIE defines them.
+
+Clauses with the confidence that they have in a graph as their weight, so that one with exceptions asks for less.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from clausal.logic.measures.plan import Body, Head, plan_clause
@@ -75,3 +78,27 @@ def measure_clauses(
             if progress is not None:
                 progress(done, total)
     return measured
+
+
+def weigh_clauses(clauses: Sequence[Clause], measured: Sequence[Measures | None]) -> list[Clause]:
+    """Set each weight to the clause's standard confidence, to four digits; clauses without one keep theirs."""
+    return [
+        clause if confidence is None else replace(clause, weight=round(confidence, 4))
+        for clause, confidence in zip(clauses, _confidences(measured), strict=True)
+    ]
+
+
+def confident_clauses(
+    clauses: Sequence[Clause], measured: Sequence[Measures | None], least: float
+) -> tuple[list[Clause], list[Measures | None]]:
+    """Return the clauses, with their measures, whose confidence is at least this, and those that have none."""
+    kept = [
+        (clause, measures)
+        for clause, measures, confidence in zip(clauses, measured, _confidences(measured), strict=True)
+        if confidence is None or confidence >= least
+    ]
+    return [clause for clause, _ in kept], [measures for _, measures in kept]
+
+
+def _confidences(measured: Sequence[Measures | None]) -> list[float | None]:
+    return [None if measures is None else measures.confidence for measures in measured]

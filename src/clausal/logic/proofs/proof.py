@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from clausal.graph.query import Fact
-from clausal.logic.place import place
+from clausal.logic.lines import place
 from clausal.logic.syntax import Clause
 
 

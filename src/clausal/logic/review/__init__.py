@@ -2,7 +2,6 @@
 
 from clausal.logic.review.conflicts import Conflict, find_conflicts
 from clausal.logic.review.cycles import find_cycles
-from clausal.logic.review.duplicates import find_duplicates
-from clausal.logic.review.tautologies import find_tautologies
+from clausal.logic.review.redundancy import find_duplicates, find_tautologies
 
 __all__ = ["Conflict", "find_conflicts", "find_cycles", "find_duplicates", "find_tautologies"]

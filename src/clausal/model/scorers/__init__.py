@@ -1,12 +1,12 @@
 """The scorers by name. A new one is a file here and a line in the table below."""
 
+from clausal.model.model_f import ModelF
 from clausal.model.scorers.base import BlockScorer, MultilinearScorer, Scorer
 from clausal.model.scorers.complex import ComplEx
 from clausal.model.scorers.cp import CP
 from clausal.model.scorers.distmult import DistMult
 from clausal.model.scorers.ermlp import ERMLP
 from clausal.model.scorers.hole import HolE
-from clausal.model.scorers.model_f import ModelF
 from clausal.model.scorers.rescal import RESCAL
 from clausal.model.scorers.rotate import RotatE
 from clausal.model.scorers.simple import SimplE

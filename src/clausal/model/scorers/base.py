@@ -1,16 +1,38 @@
-"""The scorer φ: scores vectors, not ids, so that an adversary can search the vectors it is given."""
+"""Trilinear scorers as sums of terms: φ_r(x, y) = Σ_t w_t Σᵢ r[ρ_t][i] x[σ_t][i] y[ω_t][i].
+
+Vectors are cut into parts of equal length; ρ, σ and ω number the part of the relation, of the subject and of the
+object. A scorer is its terms (w, ρ, σ, ω), and so is its gradient: each vector's is the product of the other two.
+
+The scorer φ: scores vectors, not ids, so that an adversary can search the vectors it is given.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from clausal.errors import InputError
-from clausal.kernels import Terms
-from clausal.model.initialisation import xavier_
+from clausal.model.tensors import xavier_
+
+
+class Term(NamedTuple):
+    """One term: its weight and the parts of relation, subject and object that it multiplies."""
+
+    weight: float
+    relation: int
+    subject: int
+    object: int
+
+
+class Terms(NamedTuple):
+    """The terms of a scorer, and into how many parts it cuts an entity's vector."""
+
+    parts: int
+    terms: tuple[Term, ...]
+
 
 BROADCAST_LIMIT = 1 << 24
 """Most numbers a scorer without a matrix form may hold at once when it scores all candidates."""

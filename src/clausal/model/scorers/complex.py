@@ -8,8 +8,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from clausal.kernels import Term, Terms
-from clausal.model.scorers.base import BlockScorer, halves
+from clausal.model.scorers.base import BlockScorer, Term, Terms, halves
 
 
 class ComplEx(BlockScorer):

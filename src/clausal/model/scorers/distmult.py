@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from clausal.kernels import Term, Terms
-from clausal.model.scorers.base import BlockScorer
+from clausal.model.scorers.base import BlockScorer, Term, Terms
 
 
 class DistMult(BlockScorer):

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from clausal.model.initialisation import xavier_
 from clausal.model.scorers.base import Scorer
+from clausal.model.tensors import xavier_
 
 
 class ERMLP(Scorer):

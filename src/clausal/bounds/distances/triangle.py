@@ -1,0 +1,168 @@
+"""Bounds for scorers that are minus a distance, TransE and RotatE, by the triangle inequality.
+
+A body whose atoms lead from the head's subject to its object is, as a sum, at least as far as its relations composed:
+the sum of the vectors or of the angles. So b₁ + b₂ − h is at most the excess of the head over that one relation. What
+has no such path is bounded atom by atom.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from clausal.bounds.blocks import Bound, LinearForms
+from clausal.bounds.distances.rotations import Rotations
+from clausal.bounds.distances.translations import Translations
+from clausal.bounds.regions import Region
+from clausal.model.scorers import RotatE, TransE
+
+_Edge = tuple[int, int, int]
+"""An atom, its subject's slot and its object's."""
+_Path = list[tuple[int, int]]
+"""Atoms in turn, each with 1 where it is walked from subject to object, else −1."""
+
+
+class Distances(Protocol):
+    """What ``Translations`` and ``Rotations`` know."""
+
+    composes: bool
+
+    def farthest(self, relation: Tensor, subject: int, object: int) -> Tensor: ...
+    def nearest(self, relation: Tensor, subject: int, object: int) -> Tensor: ...
+    def excess(self, head: Tensor, body: Tensor, subject: int, object: int) -> Tensor: ...
+    def maximiser(self, head: Tensor, body: Tensor, subject: int, object: int) -> tuple[Tensor, Tensor]: ...
+    def move(self, vectors: Tensor, relation: Tensor) -> Tensor: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Edges:
+    """The atoms of clauses of one shape as distances between slots."""
+
+    distances: Distances
+    relations: Tensor  # [clauses, atoms, relation_dim]
+    ends: list[_Edge]
+    fixed: Tensor  # [clauses, fixed slots, components, size]
+    free: int
+
+    @staticmethod
+    def of(
+        scorer: TransE | RotatE,
+        relations: Tensor,
+        subjects: Sequence[int],
+        objects: Sequence[int],
+        region: Region | None,
+        fixed: Tensor,
+        free: int,
+    ) -> Edges:
+        """Say which distances the scorer's are, in a region, between the slots of each atom."""
+        distances: Distances = (
+            Translations(scorer.norm, region, free, fixed)
+            if isinstance(scorer, TransE)
+            else Rotations(region, free, fixed)
+        )
+        ends = [(atom, *slots) for atom, slots in enumerate(zip(subjects, objects, strict=True))]
+        return Edges(distances, relations, ends, fixed, free)
+
+
+def bound_distances(edges: Edges, forms: LinearForms, region: Region | None) -> Bound:
+    """Bound min over forms by its smallest form, each form by the triangle inequality."""
+    distances, relations, fixed = edges.distances, edges.relations, edges.fixed
+    values = _form_values(distances, relations, edges.ends, forms)
+    weights = torch.zeros_like(values).scatter(1, values.argmin(1, keepdim=True), 1.0)
+    points = fixed.new_zeros(len(fixed), edges.free, *fixed.shape[2:])
+    for coefficients in forms.matrix.tolist():
+        for path in _paths(edges.ends, coefficients, distances.composes)[:1]:
+            points = _point(distances, relations, edges.ends, coefficients, path, points)
+    points = (region.project(points.unsqueeze(1)).squeeze(1) if region else points).detach()
+    return Bound(values.amin(1), weights, torch.cat([points, fixed], 1))
+
+
+def largest_of_distances(edges: Edges, forms: LinearForms) -> Tensor:
+    """Return the same bound [clauses] without a point, as a loss."""
+    return _form_values(edges.distances, edges.relations, edges.ends, forms).amin(1)
+
+
+def _form_values(distances: Distances, relations: Tensor, edges: Sequence[_Edge], forms: LinearForms) -> Tensor:
+    """Bound every form [clauses, forms], by the best of its paths or atom by atom."""
+    values = []
+    for coefficients, offset in zip(forms.matrix.tolist(), forms.offsets.tolist(), strict=True):
+        paths = _paths(edges, coefficients, distances.composes)
+        options = [_form_value(distances, relations, edges, coefficients, path) for path in [None, *paths]]
+        values.append(torch.stack(options).amin(0) + offset)
+    return torch.stack(values, 1)
+
+
+def _form_value(
+    distances: Distances, relations: Tensor, edges: Sequence[_Edge], coefficients: list[float], path: _Path | None
+) -> Tensor:
+    """Bound Σ coefficientsₐ φₐ: the head and the atoms of the path together, the others each alone."""
+    total = torch.zeros_like(relations[:, 0, 0])
+    treated = set()
+    if path is not None:
+        head, subject, object = _head(edges, coefficients)
+        total = total + distances.excess(relations[:, head], _composed(relations, path), subject, object)
+        treated = {head, *(atom for atom, _ in path)}
+    for (atom, subject, object), coefficient in zip(edges, coefficients, strict=True):
+        if coefficient < 0 and atom not in treated:
+            total = total - coefficient * distances.farthest(relations[:, atom], subject, object)
+        elif coefficient > 0 and atom not in treated:
+            total = total - coefficient * distances.nearest(relations[:, atom], subject, object)
+    return total
+
+
+def _point(
+    distances: Distances,
+    relations: Tensor,
+    edges: Sequence[_Edge],
+    coefficients: list[float],
+    path: _Path,
+    points: Tensor,
+) -> Tensor:
+    """Set the slots along a path so that its atoms are at distance 0, as far as they can, and the head is far."""
+    head, subject, object = _head(edges, coefficients)
+    x, y = distances.maximiser(relations[:, head], _composed(relations, path), subject, object)
+    points = points.clone()
+    vectors = x
+    for atom, direction in path[:-1]:
+        vectors = distances.move(vectors, direction * relations[:, atom])
+        _, start, end = edges[atom]
+        _set(points, end if direction > 0 else start, vectors)
+    _set(points, object, y)
+    _set(points, subject, x)
+    return points
+
+
+def _set(points: Tensor, slot: int, vectors: Tensor) -> None:
+    if slot < points.shape[1]:  # constants stay
+        points[:, slot] = vectors.detach().view_as(points[:, slot])
+
+
+def _composed(relations: Tensor, path: _Path) -> Tensor:
+    return torch.stack([direction * relations[:, atom] for atom, direction in path]).sum(0)
+
+
+def _head(edges: Sequence[_Edge], coefficients: list[float]) -> _Edge:
+    (head,) = [edge for edge, coefficient in zip(edges, coefficients, strict=True) if coefficient < 0]
+    return head
+
+
+def _paths(edges: Sequence[_Edge], coefficients: list[float], composes: bool) -> list[_Path]:
+    """Return the ways from the subject to the object of the only negative atom, over positive ones of its weight."""
+    if [c for c in coefficients if c < 0] != [-1.0]:
+        return []
+    _, subject, object = _head(edges, coefficients)
+    steps = [edge for edge, coefficient in zip(edges, coefficients, strict=True) if coefficient == 1.0]
+
+    def walk(at: int, path: _Path) -> list[_Path]:
+        if path and (at == object or not composes):
+            return [path] if at == object else []
+        used = {atom for atom, _ in path}
+        forward = [(atom, 1, end) for atom, start, end in steps if start == at and atom not in used]
+        backward = [(atom, -1, start) for atom, start, end in steps if end == at != start and atom not in used]
+        return [found for atom, way, end in forward + backward for found in walk(end, [*path, (atom, way)])]
+
+    return walk(subject, [])

@@ -1,0 +1,107 @@
+"""The (max, min) product of two matrices: max_y min(left(x, y), right(y, z)), on numbers that are compared as integers.
+
+A compiler makes vector instructions of the largest of many integers, but not of many floating-point numbers, as one of
+these could be NaN. Their bits, read as integers, have their order, once those of negative numbers are turned round.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from numba import njit
+from torch import Tensor
+
+from clausal.fast.cpu.compiling import KERNEL, share
+
+_STRIDE = 8
+"""Candidates between two looks at what is settled."""
+_FEW = 8
+"""Columns are tried one by one when no more than one in so many is left."""
+_IN_CACHE = 1024
+"""Middles that all pairs are tried with before the next: as much of every column stays near."""
+_INTEGERS = {torch.float32: torch.int32, torch.float64: torch.int64}
+_FLOATS = {integer: number for number, integer in _INTEGERS.items()}
+
+
+def ordered(numbers: Tensor) -> Tensor:
+    """Return integers in the order of the numbers, none of which is NaN."""
+    return _turned(numbers.contiguous().view(_INTEGERS[numbers.dtype]))
+
+
+def numbers_of(integers: Tensor) -> Tensor:
+    """Return the numbers that were ordered."""
+    return _turned(integers).view(_FLOATS[integers.dtype])
+
+
+def try_candidates(values: Tensor, ids: Tensor, right: Tensor, best: Tensor) -> None:
+    """Raise the best [rows, columns] by the candidates y of each row x, until none is left that can raise it.
+
+    ``values`` [rows, candidates + 1] are left(x, y) in falling order, the last a bound on what is left out, ``ids``
+    [rows, candidates] the y, and ``right`` [entities, columns] has right(y, z). All are ordered integers.
+    """
+    arrays = [tensor.numpy() for tensor in (values, ids, right, best)]
+    share(torch.get_num_threads(), len(best), lambda _, first, last: _try_candidates(*arrays, first, last))
+
+
+def try_all(left: Tensor, columns: Tensor, rows: Tensor, row: Tensor, column: Tensor, best: Tensor) -> None:
+    """Raise the best [rows, columns] of some pairs by every y.
+
+    ``left`` [some, entities] holds some ``rows`` of the left matrix and ``columns`` those of the right one; ``row``
+    [pairs] is the place of each pair's row among these, and ``column`` its column. All are ordered integers.
+    """
+    arrays = [tensor.numpy() for tensor in (left, columns, rows, row, column, best)]
+    share(torch.get_num_threads(), len(row), lambda _, first, last: _try_all(*arrays, first, last))
+
+
+def _turned(integers: Tensor) -> Tensor:
+    """Turn the order of the bits of negative numbers round, or back."""
+    return integers ^ ((integers >> (8 * integers.element_size() - 1)) & torch.iinfo(integers.dtype).max)
+
+
+@njit(**KERNEL)
+def _try_candidates(values, ids, right, best, first, last):  # type: ignore[no-untyped-def]
+    kept, width = ids.shape[1], right.shape[1]
+    open_columns = np.empty(width, np.int64)
+    for x in range(first, last):
+        row, depth = best[x], 0
+        while depth < kept:  # with all columns
+            bound, left_over = values[x, depth], 0
+            for z in range(width):
+                left_over += row[z] < bound
+            if left_over * _FEW <= width:
+                break
+            stop = min(depth + _STRIDE, kept)
+            for i in range(depth, stop):
+                value, scores = values[x, i], right[ids[x, i]]
+                for z in range(width):
+                    row[z] = max(row[z], min(value, scores[z]))
+            depth = stop
+        count = 0
+        for z in range(width):
+            open_columns[count] = z
+            count += row[z] < values[x, depth]
+        while count and depth < kept:  # with those that are not settled
+            stop = min(depth + _STRIDE, kept)
+            for i in range(depth, stop):
+                value, scores = values[x, i], right[ids[x, i]]
+                for place in range(count):
+                    z = open_columns[place]
+                    row[z] = max(row[z], min(value, scores[z]))
+            depth, before, count = stop, count, 0
+            for place in range(before):
+                z = open_columns[place]
+                open_columns[count] = z
+                count += row[z] < values[x, depth]
+
+
+@njit(**KERNEL)
+def _try_all(left, columns, rows, row, column, best, first, last):  # type: ignore[no-untyped-def]
+    entities = columns.shape[1]
+    for start in range(0, entities, _IN_CACHE):
+        stop = min(start + _IN_CACHE, entities)
+        for pair in range(first, last):
+            one, other = left[row[pair], start:stop], columns[column[pair], start:stop]
+            most = best[rows[row[pair]], column[pair]]
+            for y in range(stop - start):
+                most = max(most, min(one[y], other[y]))
+            best[rows[row[pair]], column[pair]] = most

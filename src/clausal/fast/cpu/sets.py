@@ -1,0 +1,170 @@
+"""Kernels on adversarial sets: the scores of a clause's atoms, their gradient by its relations, and one ascent step.
+
+A set binds vectors v to the variables of a clause, and its atom a scores φ_r(v[σ_a], v[ω_a]). With the slope
+c_a = dJ_I/dφ_a of each score the gradient is Σ_a c_a ∂φ_a. Most slopes are 0, as a set that violates nothing has none
+and of a conjunction only the atom with the smallest score has one: those vectors are not read at all.
+
+The kernel of violations made of linear forms, [maxₖ minⱼ (Cⱼ · scores + oⱼ)]₊ over alternatives k, and their slopes.
+
+The slope by the scores is the row C of the form that decides; where none is above 0 it is 0.
+
+The kernel of closed forms on boxes: for every component the best corner, Σᵢ maxₖ ⟨f(k), r[i]⟩, and its features.
+
+The features of the best corners are the gradient of that sum by the relations, wherever no two corners are equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from clausal.fast.cpu.compiling import KERNEL
+from clausal.fast.cpu.parts import adagrad_row, add_by_object, add_by_relation, add_by_subject
+from clausal.model.scorers.base import Terms
+
+_Kernel = Callable[..., Any]
+
+
+class KernelsOfTerms(NamedTuple):
+    """The kernels of one scorer; vectors are [clauses, sets, slots, dim], scores and slopes [clauses, sets, atoms]."""
+
+    score: _Kernel
+    relation_gradient: _Kernel
+    ascend: _Kernel
+
+
+@cache
+def set_kernels(terms: Terms) -> KernelsOfTerms:
+    """Make the kernels of a scorer: its terms are constants in them, so that the loops over them are unrolled."""
+    constants, parts = tuple((float(w), rho, sigma, omega) for w, rho, sigma, omega in terms.terms), terms.parts
+
+    @njit(**KERNEL)
+    def score(vectors, relations, ids, subjects, objects, scores, first, last):  # type: ignore[no-untyped-def]
+        """Score the atoms on sets first to last, counted over all clauses."""
+        sets, width = vectors.shape[1], vectors.shape[3] // parts
+        for row in range(first, last):
+            clause, one = row // sets, row % sets
+            for atom in range(len(subjects)):
+                relation = relations[ids[clause, atom]]
+                subject, object = vectors[clause, one, subjects[atom]], vectors[clause, one, objects[atom]]
+                total = np.float32(0)
+                for i in range(width):
+                    for weight, rho, sigma, omega in constants:
+                        product = subject[sigma * width + i] * object[omega * width + i]
+                        total += np.float32(weight) * relation[rho * width + i] * product
+                scores[clause, one, atom] = total
+
+    @njit(**KERNEL)
+    def relation_gradient(vectors, subjects, objects, slopes, gradient, first, last):  # type: ignore[no-untyped-def]
+        """Add Σ c_a ∂φ_a/∂r over the sets of clauses first to last."""
+        for clause in range(first, last):
+            for one in range(vectors.shape[1]):
+                for atom in range(len(subjects)):
+                    c = slopes[clause, one, atom]
+                    if c != 0:
+                        subject, object = vectors[clause, one, subjects[atom]], vectors[clause, one, objects[atom]]
+                        add_by_relation(constants, parts, c, subject, object, gradient[clause, atom])
+
+    @njit(**KERNEL)
+    def ascend(  # type: ignore[no-untyped-def]
+        vectors, sums, relations, ids, subjects, objects, slopes, rate, kind, low, high, first, last
+    ):
+        """v ← proj(v + η g / √Σg²) for the vectors of sets first to last, counted over all clauses."""
+        sets, slots, dim = vectors.shape[1], vectors.shape[2], vectors.shape[3]
+        g, moved = np.zeros((slots, dim), np.float32), np.zeros(slots, np.bool_)
+        for row in range(first, last):
+            clause, one = row // sets, row % sets
+            moved[:] = False
+            for atom in range(len(subjects)):
+                c = slopes[clause, one, atom]
+                if c != 0:
+                    s, o, relation = subjects[atom], objects[atom], relations[ids[clause, atom]]
+                    add_by_subject(constants, parts, c, relation, vectors[clause, one, o], g[s])
+                    add_by_object(constants, parts, c, relation, vectors[clause, one, s], g[o])
+                    moved[s] = moved[o] = True
+            for slot in range(slots):
+                if moved[slot]:
+                    adagrad_row(vectors[clause, one, slot], sums[clause, one, slot], g[slot], -rate, kind, low, high)
+
+    return KernelsOfTerms(score, relation_gradient, ascend)
+
+
+@njit(**KERNEL)
+def add_violations(scores, matrix, offsets, ends, weights, sums, slopes):  # type: ignore[no-untyped-def]
+    """Fill in the sums over sets [clauses], and the slopes [clauses, sets, atoms] times the weights of the clauses.
+
+    The forms of alternative k are those before ``ends[k]`` and not of an alternative before it.
+    """
+    clauses, sets, atoms = scores.shape
+    for clause in range(clauses):
+        sums[clause] = 0
+        for one in range(sets):
+            worst, decides, form = np.float32(0), -1, 0
+            for end in ends:
+                least, least_form = np.float32(np.inf), form
+                while form < end:
+                    value = offsets[form]
+                    for atom in range(atoms):
+                        value += matrix[form, atom] * scores[clause, one, atom]
+                    if value < least or value != value:  # NaN is kept, as nothing is below it or above it
+                        least, least_form = value, form
+                    form += 1
+                if least > worst or least != least:
+                    worst, decides = least, least_form
+            sums[clause] += worst
+            for atom in range(atoms):
+                slopes[clause, one, atom] = weights[clause] * matrix[decides, atom] if decides >= 0 else np.float32(0)
+
+
+@njit(**KERNEL)
+def best_corners(features, constants, relations, ids, largest, gradient):  # type: ignore[no-untyped-def]
+    """Replace what is largest so far [clauses], and its gradient [clauses, numbers, components], where this is larger.
+
+    The features f are [clauses, corners, numbers]; an atom's numbers are the parts of its relation's row, of which
+    ``ids`` [clauses, atoms] has the place.
+    """
+    _, corners, numbers = features.shape
+    parts, components = numbers // ids.shape[1], gradient.shape[2]
+    value, best = np.empty(components, np.float32), np.empty(components, np.float32)
+    chosen = np.empty(components, np.int32)
+    for clause in range(len(features)):
+        of_clause = features[clause]
+        for corner in range(corners):
+            value[:] = 0
+            for number in range(numbers):
+                f, start = of_clause[corner, number], number % parts * components
+                row = relations[ids[clause, number // parts], start : start + components]
+                for i in range(components):
+                    value[i] += f * row[i]
+            if corner == 0:
+                best[:] = value
+                chosen[:] = 0
+            else:
+                for i in range(components):  # NaN, once there, is never exceeded
+                    better = value[i] > best[i]
+                    best[i] = value[i] if better else best[i]
+                    chosen[i] = np.int32(corner) if better else chosen[i]
+        total = best.sum() + constants[clause]
+        if total <= largest[clause]:  # which NaN is not
+            continue
+        largest[clause] = total
+        for number in range(numbers):
+            for i in range(components):
+                gradient[clause, number, i] = of_clause[chosen[i], number]
+
+
+@njit(**KERNEL)
+def add_to_rows(gradient, ids, slopes, into):  # type: ignore[no-untyped-def]
+    """Add the gradients of clauses [clauses, numbers, components], times their slopes, to the rows of relations."""
+    _, numbers, components = gradient.shape
+    parts = numbers // ids.shape[1]
+    for clause in range(len(gradient)):
+        for number in range(numbers):
+            start = number % parts * components
+            row = into[ids[clause, number // parts], start : start + components]
+            for i in range(components):
+                row[i] += slopes[clause] * gradient[clause, number, i]

@@ -1,0 +1,150 @@
+"""What fused kernels know of a model while it trains: its tables, its scorer's terms and its fact loss.
+
+What fast kernels know of clauses, and compute for their inconsistency.
+
+What a machine's kernels do, and which there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import NamedTuple, Protocol
+
+import torch
+from torch import Tensor
+
+from clausal.model.domains import Projection
+from clausal.model.scorers.base import Terms
+
+LOSSES = {"hinge": 0, "pairwise": 1, "logistic": 2}
+"""The fact losses that kernels compute, by the number under which they know them."""
+
+
+PROJECTIONS = {"clip": 0, "sphere": 1, "ball": 2}
+"""The kinds of projections, by the number under which kernels know them."""
+
+
+@dataclass(frozen=True, eq=False)
+class FusedModel:
+    """A trilinear model on the memory of torch's tensors, in single precision."""
+
+    entities: Tensor  # [entities, dim]
+    relations: Tensor  # [relations, relation_dim]
+    terms: Terms
+    onto: Projection
+    loss: str
+    margin: float
+    subject_weights: Tensor | None
+    """How much a corrupted subject counts by relation [relations]; a corrupted object counts 2 minus that."""
+    named: Tensor
+    """The entities that clauses name [named]: they move in every step, whatever its facts."""
+
+    @property
+    def width(self) -> int:
+        """How many numbers a part of a vector has."""
+        return self.entities.shape[1] // self.terms.parts
+
+
+class BoundSets(NamedTuple):
+    """Adversarial sets of clauses of one shape: vectors bound to their variables, the relations of
+    their atoms, and which vectors an atom is scored on.
+    """
+
+    vectors: Tensor  # [clauses, sets, slots, dim]
+    relations: Tensor  # [relations, relation_dim]
+    ids: Tensor  # [clauses, atoms]
+    subjects: tuple[int, ...]
+    objects: tuple[int, ...]
+
+
+class Corners(NamedTuple):
+    """One alternative of the closed forms on a box of clauses of one shape."""
+
+    features: Tensor  # [clauses, corners, numbers]
+    constants: Tensor  # [clauses]
+
+
+class Forms(NamedTuple):
+    """A violation [maxₖ minⱼ (Cⱼ · scores + oⱼ)]₊ in single precision; ``ends`` says where alternative k has ended."""
+
+    matrix: Tensor  # [forms, atoms]
+    offsets: Tensor  # [forms]
+    ends: Tensor  # [alternatives]
+
+
+class ClauseKernels(Protocol):
+    """Scores of sets and steps on them, of several shapes at once, and closed forms, for one trilinear scorer."""
+
+    def score(self, bound: Sequence[BoundSets]) -> list[Tensor]:
+        """Score the atoms of each shape [clauses, sets, atoms]."""
+
+    def violations(
+        self, scores: Sequence[Tensor], forms: Sequence[Forms], weights: Sequence[Tensor]
+    ) -> tuple[list[Tensor], list[Tensor]]:
+        """Return the sum of each clause's violations over its sets, and its gradient by the scores times weights."""
+
+    def add_relation_gradients(self, bound: Sequence[BoundSets], slopes: Sequence[Tensor], into: Tensor) -> None:
+        """Add the gradient by all relations, given that by the scores of each shape [clauses, sets, atoms]."""
+
+    def ascend_(
+        self,
+        bound: Sequence[BoundSets],
+        sums: Sequence[Tensor],
+        slopes: Sequence[Tensor],
+        rate: float,
+        onto: Projection,
+    ) -> None:
+        """Take an AdaGrad step up, and project; a vector without a gradient stays as it is."""
+
+    def add_by_corners(
+        self, corners: Sequence[Corners], ids: Tensor, relations: Tensor, slopes: Tensor, into: Tensor
+    ) -> Tensor:
+        """Return the largest of 0 and Σᵢ maxₖ ⟨f(k), r[i]⟩ + constant over the alternatives of each clause.
+
+        Its gradient by the relations, times the slope of its clause, is added to ``into``; ``ids`` [clauses, atoms]
+        are the rows of the atoms' relations in both.
+        """
+
+
+class Kernels(Protocol):
+    """The step of one model: gradients are added up, then descended on, and are left at zero."""
+
+    relation_gradient: Tensor  # [relations, relation_dim]
+    """Where the gradient of what is beside the facts is added."""
+
+    def add_fact_gradients(self, facts: Tensor, subjects: Tensor, objects: Tensor) -> Tensor:
+        """Add ∇J_F of facts [b, 3] and their corruptions [negatives, b], and return J_F."""
+
+    def add_named_gradients(self, gradient: Tensor) -> None:
+        """Add a gradient [named, dim] by the entities that clauses name, after that of the facts."""
+
+    def adagrad_(self, entity_sums: Tensor, relation_sums: Tensor, rate: float) -> None:
+        """Take an AdaGrad step, project the entities, and leave the gradients at zero."""
+
+
+def find_kernels(device: torch.device) -> Callable[[FusedModel], Kernels] | str:
+    """Return what makes kernels for a model on a device, or why there are none."""
+    if device.type == "cpu":
+        if find_spec("numba") is None:
+            return "the fused one needs numba on a CPU: pip install numba"
+        from clausal.fast.cpu import CPUKernels
+
+        return CPUKernels
+    if device.type == "cuda":
+        if find_spec("triton") is None:
+            return "the fused one needs triton on a GPU, which comes with torch on Linux"
+        from clausal.fast.cuda import CUDAKernels
+
+        return CUDAKernels
+    return f"there are no kernels for the device {device.type}"
+
+
+def find_clause_kernels(device: torch.device) -> Callable[[Terms], ClauseKernels] | None:
+    """Return what makes kernels on adversarial sets for a scorer; None where torch's operations must do."""
+    if device.type != "cpu" or find_spec("numba") is None:
+        return None
+    from clausal.fast.cpu import CPUClauseKernels
+
+    return CPUClauseKernels

@@ -1,0 +1,142 @@
+"""What the machine offers a training: a GPU or cores, and memory.
+
+The preset ``best``: settings computed from the size of a graph and the machine, without a search.
+
+``docs/how-to/search.md`` states the rule.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from clausal.config import Settings
+from clausal.graph.graph import Graph
+from clausal.logic.syntax import Clause
+from clausal.presets import BEST
+from clausal.training.prepare import find_device
+
+_CONTAINER = Path("/sys/fs/cgroup/memory.max")
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A GPU, or else the cores of a CPU, and the bytes of memory that go with it."""
+
+    gpu: bool
+    cores: int
+    memory: int
+
+
+def this_machine(device: str = "auto") -> Machine:
+    """Look at the device that a training with ``train.device`` would use."""
+    found = find_device(device)
+    if found.type == "cuda":
+        return Machine(True, 1, torch.cuda.get_device_properties(found).total_memory)
+    return Machine(False, torch.get_num_threads(), _main_memory())
+
+
+def _main_memory() -> int:
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    try:
+        return min(memory, int(_CONTAINER.read_text(encoding="ascii")))
+    except (OSError, ValueError):  # no container, or one without a limit
+        return memory
+
+
+DIMS = (64, 128, 256, 512, 1024, 2048)
+_LARGEST = {"cpu": 512, "gpu": 2048}
+_OPERATIONS = {"cpu": 10**12, "gpu": 3 * 10**14}  # in a pass, for each core of a CPU: some ten seconds
+_CORRUPTION_DIM = 256
+_BYTES = 4 * 5  # a parameter, its gradient, AdaGrad's accumulator, the average and the best model so far
+_WEIGHT = 5e-3  # of clauses, for each fact of a batch
+
+
+def best_settings(graph: Graph, clauses: Sequence[Clause] = (), device: str = "auto") -> Settings:
+    """Return the settings of the preset ``best`` for a graph on this machine."""
+    return Settings.from_mapping(best_values(graph, clauses, device), f"preset {BEST}")
+
+
+def best_values(graph: Graph, clauses: Sequence[Clause] = (), device: str = "auto") -> dict[str, Any]:
+    """Return the same as values by section, to be changed by a user's own."""
+    return values_for(len(graph.entities), len(graph.train), bool(clauses), this_machine(device))
+
+
+def possible_values(clauses: bool) -> list[dict[str, Any]]:
+    """Return the values for a small graph and for a huge one: what fits neither can be refused without a graph."""
+    machine = Machine(gpu=False, cores=1, memory=2**40)
+    return [values_for(size, size, clauses, machine) for size in (1, 10**9)]
+
+
+def values_for(entities: int, facts: int, clauses: bool, machine: Machine) -> dict[str, Any]:
+    """Return the values for a graph of this size on a machine.
+
+    Training against all entities makes the better model; where a pass of it is too long, corruptions are used.
+    """
+    kind = "gpu" if machine.gpu else "cpu"
+    within = [
+        dim
+        for dim in DIMS
+        if operations(entities, facts, dim) <= _OPERATIONS[kind] * machine.cores
+        and dim <= min(_LARGEST[kind], _dim_in_memory(entities, machine))
+    ]
+    values = _against_all_entities(facts, max(within)) if within else _against_corruptions(entities, machine)
+    # Against all entities vectors are free, and violations are bounded over discs, which are larger than the cube.
+    weight = _WEIGHT * values["facts"]["batch_size"] if within else 1.0
+    values["clauses"] = {"adversary": "closed-form" if clauses else "none", "weight": weight}
+    return values
+
+
+def operations(entities: int, facts: int, dim: int) -> int:
+    """Return the operations of a pass against all entities: two queries of a fact, each in three matrix products."""
+    return 2 * 3 * 2 * facts * entities * dim
+
+
+def _against_all_entities(facts: int, dim: int) -> dict[str, Any]:
+    hundredth = 2 ** round(math.log2(max(1, facts / 100)))
+    return {
+        "model": {"scorer": "complex", "dim": dim, "domain": "none", "reciprocal": True, "initial_scale": 0.1},
+        "facts": {
+            "training": "1-vs-all",
+            "loss": "softmax",
+            "regulariser": "n3",
+            "regulariser_weight": 0.05,
+            "batch_size": min(1024, max(128, hundredth)),
+        },
+        "train": {
+            "epochs": 100,
+            "passes": 1,
+            "learning_rate": 0.1,
+            "initial_accumulator": 0.0,
+            "averaging": 0.8,
+        },
+        "evaluate": {"every": 5, "patience": 4},
+    }
+
+
+def _against_corruptions(entities: int, machine: Machine) -> dict[str, Any]:
+    return {
+        "model": {
+            "scorer": "complex",
+            "dim": min(_CORRUPTION_DIM, _dim_in_memory(entities, machine)),
+            "domain": "cube",
+        },
+        "facts": {"training": "corruption", "loss": "hinge", "margin": 5.0},
+        "train": {"epochs": 50, "passes": 10, "learning_rate": 0.1},
+        "evaluate": {"every": 5, "patience": 4},
+    }
+
+
+def largest_dim(graph: Graph, settings: Settings) -> int:
+    """Return the largest dimension of entities that half of the machine's memory holds a training of."""
+    return _dim_in_memory(len(graph.entities), this_machine(settings.train.device))
+
+
+def _dim_in_memory(entities: int, machine: Machine) -> int:
+    return max((dim for dim in DIMS if entities * dim * _BYTES <= machine.memory // 2), default=DIMS[0])

@@ -1,0 +1,101 @@
+"""J_F of a batch against all entities, and the penalty on its vectors, which are looked up once for both.
+
+Predicting the relation of a query from its entities, beside its answer: an auxiliary loss (Chen et al. 2021).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from clausal.config import Settings
+from clausal.model.predictor import LinkPredictor
+from clausal.model.scorers.base import MultilinearScorer, Terms
+from clausal.training.against_all.losses import LOSSES, AllEntitiesLoss, LossOfProducts, LossOfScores, Softmax
+from clausal.training.against_all.queries import Answers, KVsAll, OneVsAll, Queries, QuerySource
+from clausal.training.regularisers import penalty, query_vectors
+
+
+@dataclass(frozen=True, eq=False)
+class AgainstAll:
+    """Scores every entity as the answer to each query of a batch."""
+
+    predictor: LinkPredictor
+    source: QuerySource
+    loss: AllEntitiesLoss
+    regulariser: str
+    regulariser_weight: float
+    precision: str
+    relation_weight: float = 0.0
+
+    def __call__(self, rows: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the loss of a batch of the source's rows, and the weighted penalty on its vectors."""
+        queries = self.source.queries(rows)
+        return self.of_vectors(queries, self.predictor.encode(queries.entities))
+
+    def of_vectors(self, queries: Queries, vectors: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the same, given the vectors of the queries' entities."""
+        known, answers = vectors.tensor_split([len(queries.known)])
+        multilinear = isinstance(self.predictor.scorer, MultilinearScorer)
+        asked = query_vectors(self.predictor, queries, known) if multilinear else None
+        own = penalty(self.regulariser, self.predictor, queries, known, answers, asked)
+        if asked is None:
+            loss: Tensor = LossOfScores.apply(self._scores(queries), queries.answers, self.loss)
+            return loss, self.regulariser_weight * own
+        candidates = self.predictor.encode_all()
+        loss = LossOfProducts.apply(asked, candidates, queries.answers, self.loss, self.precision)
+        if self.relation_weight:
+            loss = loss + self.relation_weight * relation_loss(self.predictor, queries, known, answers, self.precision)
+        return loss, self.regulariser_weight * own
+
+    def _scores(self, queries: Queries) -> Tensor:
+        subjects, objects = queries.known.tensor_split([queries.forward])
+        forward, backward = queries.relations.tensor_split([queries.forward])
+        predictor = self.predictor
+        return torch.cat([predictor.score_objects(subjects, forward), predictor.score_subjects(backward, objects)])
+
+
+def against_all(predictor: LinkPredictor, facts: Tensor, settings: Settings) -> AgainstAll | None:
+    """Make what the settings describe for train facts [facts, 3]; None for training by corruption."""
+    about = settings.facts
+    if about.training == "corruption":
+        return None
+    source = OneVsAll(facts) if about.training == "1-vs-all" else KVsAll(facts, predictor.num_entities)
+    loss = LOSSES[about.loss](about.label_smoothing)
+    return AgainstAll(
+        predictor,
+        source,
+        loss,
+        regulariser=about.regulariser,
+        regulariser_weight=about.regulariser_weight,
+        precision=settings.train.precision,
+        relation_weight=about.relation_weight,
+    )
+
+
+def relation_loss(predictor: LinkPredictor, queries: Queries, known: Tensor, answers: Tensor, precision: str) -> Tensor:
+    """Σ −log softmax of each query's relation among all, given the vectors of what is known and of the one answer.
+
+    With reciprocal relations a query for a subject is read from object to subject, and the relations of both
+    directions compete.
+    """
+    assert predictor.scorer.terms is not None
+    rows, subject, object = queries.relation_rows(predictor), known, answers
+    if predictor.rows_per_relation == 1:
+        asked, answering = known.tensor_split([queries.forward]), answers.tensor_split([queries.forward])
+        subject, object = torch.cat([asked[0], answering[1]]), torch.cat([answering[0], asked[1]])
+    features = relation_features(predictor.scorer.terms, subject, object)
+    loss: Tensor = LossOfProducts.apply(features, predictor.relations, Answers.one_each(rows), Softmax(), precision)
+    return loss
+
+
+def relation_features(terms: Terms, subject: Tensor, object: Tensor) -> Tensor:
+    """Return f with φ = ⟨relation, f⟩ for a trilinear scorer: f[ρ] = Σ w x[σ] y[ω] over its terms."""
+    x, y = subject.chunk(terms.parts, -1), object.chunk(terms.parts, -1)
+    parts: dict[int, Tensor] = {}
+    for weight, relation, of_subject, of_object in terms.terms:
+        product = weight * x[of_subject] * y[of_object]
+        parts[relation] = parts[relation] + product if relation in parts else product
+    return torch.cat([parts[relation] for relation in sorted(parts)], -1)

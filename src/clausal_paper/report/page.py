@@ -1,0 +1,34 @@
+"""The page as a whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from clausal_paper.report.beyond import beyond_section
+from clausal_paper.report.synthetic import synthetic_section
+from clausal_paper.report.tables import table_section
+from clausal_paper.tables.rows import TABLES
+
+_INTRODUCTION = """\
+# Results
+
+The tables of Minervini et al. (2017) made again. A cell reads *paper → ours ± spread*: the mean over seeds, and the
+standard deviation between them where there are several. ▲ and ▼ mark cells that differ from the paper by more than
+0.01 MRR or one point of Hits. Ours are filtered ranks with the full filter (train, valid and all of test) and
+realistic ties; the paper's are probably with a
+[smaller filter and optimistic ties](explanation/differences.md#evaluation). Models and settings were chosen by MRR on
+valid. [How to repeat this](how-to/reproduce.md).
+
+<!-- Generated from results/ by `make docs`. -->
+"""
+
+
+def results_page(results: Path) -> str:
+    """Return the page in Markdown, from the files under a folder of results."""
+    paper = results / "paper"
+    lines = [_INTRODUCTION]
+    for name in TABLES:
+        lines += table_section(name, paper / name)
+    lines += synthetic_section(paper / "synthetic.json")
+    lines += beyond_section(results / "beyond")
+    return "\n".join(lines).rstrip("\n") + "\n"

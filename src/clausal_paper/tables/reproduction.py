@@ -1,0 +1,123 @@
+"""A table made again: one training for each row and seed, each kept in a file of its own, so that a kill costs one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic
+
+from clausal.errors import InputError
+from clausal.graph.graph import Graph
+from clausal.logic import Clause
+from clausal.run.files import explained_os_errors, read_json, write_json
+from clausal_paper.tables.methods import LOG, describe, settings_of
+from clausal_paper.tables.row import R, TableRow
+from clausal_paper.tables.rows import Row, rows_of
+from clausal_paper.tables.run import Record, run_row
+from clausal_paper.tables.trained import OnEpoch, OnPass, Tell
+
+Data = Callable[[], tuple[Graph, list[Clause]]]
+"""Loads the data set and its clauses; called only if something is left to train."""
+Watch = Callable[[R, int], AbstractContextManager[tuple[OnPass, OnEpoch]]]
+"""Given a row and a seed, returns what shows the progress of its training."""
+
+
+@dataclass(frozen=True)
+class Plan(Generic[R]):
+    """Which rows of a table to train, how often, and what to change in their presets."""
+
+    rows: tuple[R, ...]
+    seeds: tuple[int, ...]
+    changes: tuple[str, ...] = ()
+
+
+# More batches than the paper's ten make the most of few passes; the clauses' loss comes with each of them.
+_SMALL = (
+    "model.dim=50",
+    "facts.margin=1",
+    "facts.batches=30",
+    "clauses.weight=0.3",
+    "train.epochs=10",
+    "evaluate.every=10",
+)
+_WHERE = ("device", "step", "precision", "checkpoint_seconds")
+"""Settings of where and how a model is trained, and not of what it is."""
+_QUICK = {
+    "fb122": ("distmult", "casr-distmult"),
+    "wn18": ("distmult", "casr-distmult"),
+    "wn18-limited": ("complex-20", "casr-complex-20"),
+}
+
+
+def plan_of(table: str, names: Sequence[str] = (), seeds: int = 3, quick: bool = False) -> Plan[Row]:
+    """Return the plan for a table, or for the rows of these names; ``quick`` is one seed of a few small rows."""
+    if quick:
+        return Plan(tuple(rows_of(table, names or _QUICK[table])), (0,), _SMALL)
+    return Plan(tuple(rows_of(table, names)), tuple(range(seeds)))
+
+
+def reproduce(
+    plan: Plan[R], data: Data, folder: Path, watch: Watch[R] | None = None, tell: Tell = LOG.info
+) -> Iterator[tuple[Path, Record]]:
+    """Yield a record and its file for each row and seed of a plan; what the folder has is not trained again."""
+    with explained_os_errors(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    loaded: tuple[Graph, list[Clause]] | None = None
+    for row in plan.rows:
+        for seed in plan.seeds:
+            path = record_path(folder, row, seed)
+            if path.exists():
+                yield path, read_record(path, row, seed, plan.changes)
+                continue
+            loaded = loaded or data()
+            record = _run(row, seed, loaded, plan.changes, watch, tell)
+            write_json(path, record)
+            yield path, record
+
+
+def record_path(folder: Path, row: TableRow, seed: int) -> Path:
+    """Return the file of a row's training by a seed."""
+    return folder / f"{row.name}-seed{seed}.json"
+
+
+def read_record(path: Path, row: TableRow, seed: int, changes: Sequence[str]) -> Record:
+    """Read a record, and refuse one of other settings: a mean over both would mean nothing."""
+    record = read_json(path)
+    now = describe(settings_of(row, seed, changes))
+    then = record.get("settings")
+    if not isinstance(then, dict):
+        raise InputError(f"{path}: not a record of a training; move it away or choose another --out")
+    differing = sorted(_differences(then, now))
+    if differing:
+        raise InputError(
+            f"{path}: was trained with other settings ({', '.join(differing)}); move it away or choose another --out"
+        )
+    return record
+
+
+def _run(
+    row: R,
+    seed: int,
+    data: tuple[Graph, list[Clause]],
+    changes: Sequence[str],
+    watch: Watch[R] | None,
+    tell: Tell,
+) -> Record:
+    if watch is None:
+        return run_row(row, *data, seed, changes=changes, tell=tell)
+    with watch(row, seed) as (on_pass, on_epoch):
+        return run_row(row, *data, seed, changes=changes, on_pass=on_pass, on_epoch=on_epoch, tell=tell)
+
+
+def _differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the settings that both have and that differ, and that a result depends on.
+
+    A setting that is newer than the record changes nothing.
+    """
+    for section, values in now.items():
+        before = then.get(section, {})
+        for name, value in values.items():
+            if name in before and name not in _WHERE and before[name] != value:
+                yield f"{section}.{name} was {before[name]}, is {value}"

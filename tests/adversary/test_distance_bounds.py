@@ -1,0 +1,141 @@
+"""Closed forms of TransE and RotatE: the formulas of the table, attained where they are exact, never exceeded."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+import torch
+from random_models import groups_of, random_predictor
+
+from clausal.adversary import GradientAscent, certify
+from clausal.adversary.semantics import Sum
+from clausal.model import Ball, Box, Cube, Sphere, Unbounded
+from clausal.model.scorers import TransE
+
+ONE_ATOM = {"p(X,Y) => q(X,Y)": 1, "p(X,Y) => q(Y,X)": -1, "p(X,Y) => p(Y,X)": -1}
+OTHERS = ("p(X,X) => q(X,X)", "p(X,'e1') => q('e1',X)", "p(X,Y) => q(X,Z)", "p(X,Y), q(Y,Z) => r(X,Z)", "~p(X,Y)")
+NORMS = {"l1": lambda v: np.abs(v).sum(), "l2": np.linalg.norm, "l2-squared": lambda v: v @ v}
+
+
+def transe(norm, domain, dim=4, seed=0, scale=1.0):
+    predictor = random_predictor("transe", domain, dim=dim, seed=seed, dtype=torch.float64)
+    predictor.scorer = TransE(dim, norm)
+    predictor.relations.data *= scale
+    predictor.encoder.weight.data = domain.project(predictor.encoder.weight.data)
+    return predictor
+
+
+def body_and_head(predictor, text):
+    """The relations as numpy vectors; a swapped head counts negated, as rotations and translations are undone."""
+    body, head = predictor.relations[:2].detach().numpy()
+    return body, ONE_ATOM[text] * (body if text.count("p(") == 2 else head)
+
+
+@pytest.mark.parametrize("text", ONE_ATOM)
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("norm", ["l1", "l2"])
+def test_anywhere_transe_has_the_norm_of_the_difference(norm, seed, text):
+    predictor = transe(norm, Unbounded(), seed=seed)
+    body, head = body_and_head(predictor, text)
+    (certificate,) = certify(predictor, groups_of(text))
+    assert certificate.bound.item() == pytest.approx(NORMS[norm](body - head), abs=1e-9)
+    assert certificate.exact
+
+
+@pytest.mark.parametrize("text", ONE_ATOM)
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("domain", [Sphere(), Ball(), Cube()], ids=repr)
+def test_squared_distances_have_the_formulas_of_the_table(domain, seed, text):
+    predictor = transe("l2-squared", domain, seed=seed)
+    body, head = body_and_head(predictor, text)
+    reach = 2 * NORMS["l1"](head - body) if isinstance(domain, Cube) else 4 * NORMS["l2"](head - body)
+    (certificate,) = certify(predictor, groups_of(text))
+    assert certificate.bound.item() == pytest.approx(max(0.0, head @ head - body @ body + reach), abs=1e-9)
+    assert certificate.exact
+
+
+@pytest.mark.parametrize("text", ONE_ATOM)
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("domain", [Cube(), Box(-0.5, 0.75)], ids=repr)
+def test_l1_on_boxes_equals_the_best_of_all_bends(domain, seed, text):
+    predictor = transe("l1", domain, dim=3, seed=seed)
+    body, head = body_and_head(predictor, text)
+    width = domain.high - domain.low
+    bends = [np.clip([-width, width, -b, -h], -width, width) for b, h in zip(body, head, strict=True)]
+    expected = max(np.abs(u + head).sum() - np.abs(u + body).sum() for u in map(np.array, itertools.product(*bends)))
+    (certificate,) = certify(predictor, groups_of(text))
+    assert certificate.bound.item() == pytest.approx(max(0.0, expected), abs=1e-9)
+    assert certificate.exact
+    assert domain.contains(certificate.vectors, 1e-9).all()
+
+
+@pytest.mark.parametrize("norm", ["l1", "l2"])
+@pytest.mark.parametrize("domain", [Sphere(), Ball(), Cube(), Box(-1.0, 1.0)], ids=repr)
+def test_where_the_body_can_be_met_exactly_the_norm_is_attained(norm, domain):
+    predictor = transe(norm, domain, seed=1, scale=0.3)
+    body, head = body_and_head(predictor, "p(X,Y) => q(X,Y)")
+    (certificate,) = certify(predictor, groups_of("p(X,Y) => q(X,Y)"))
+    assert certificate.bound.item() == pytest.approx(NORMS[norm](body - head), abs=1e-9)
+    assert certificate.exact
+    assert domain.contains(certificate.vectors, 1e-9).all()
+
+
+def chords(angles):
+    return np.abs(np.exp(1j * angles) - 1)
+
+
+@pytest.mark.parametrize("text", ONE_ATOM)
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("domain", [Sphere(), Ball()], ids=repr)
+def test_rotate_on_spheres_and_balls_has_the_norm_of_the_chords(domain, seed, text):
+    predictor = random_predictor("rotate", domain, dim=6, seed=seed, dtype=torch.float64)
+    body, head = body_and_head(predictor, text)
+    (certificate,) = certify(predictor, groups_of(text))
+    assert certificate.bound.item() == pytest.approx(np.linalg.norm(chords(body - head)), abs=1e-9)
+    assert certificate.exact
+    assert domain.contains(certificate.vectors, 1e-9).all()
+
+
+@pytest.mark.parametrize("text", ONE_ATOM)
+def test_rotate_on_discs_has_the_chords_weighted_by_the_radii(text):
+    predictor = random_predictor("rotate", Cube(), dim=6, seed=2, dtype=torch.float64)
+    body, head = body_and_head(predictor, text)
+    radii = torch.complex(*predictor.encode_all().detach().chunk(2, -1)).abs().amax(0).numpy()
+    (certificate,) = certify(predictor, groups_of(text), region="discs")
+    assert certificate.bound.item() == pytest.approx(radii @ chords(body - head), abs=1e-9)
+    assert certificate.exact
+
+
+def test_rotate_of_one_variable_is_exact_everywhere():
+    for domain in (Sphere(), Ball(), Cube(), Box(-0.5, 0.75)):
+        for seed in range(4):
+            predictor = random_predictor("rotate", domain, dim=6, seed=seed, dtype=torch.float64)
+            (certificate,) = certify(predictor, groups_of("p(X,X) => q(X,X)"))
+            assert certificate.exact
+
+
+def test_a_sum_body_along_a_path_is_one_composed_relation():
+    text = "p(X,Y), q(Z,Y) => r(X,Z)"  # q is walked backwards
+    predictor = transe("l2", Unbounded(), seed=3)
+    p, q, r = predictor.relations[:3].detach().numpy()
+    (certificate,) = certify(predictor, groups_of(text), semantics=Sum())
+    assert certificate.bound.item() == pytest.approx(np.linalg.norm(p - q - r), abs=1e-9)
+    assert certificate.exact
+    predictor = random_predictor("rotate", Ball(), dim=6, seed=3, dtype=torch.float64)
+    p, q, r = predictor.relations[:3].detach().numpy()
+    (certificate,) = certify(predictor, groups_of(text), semantics=Sum())
+    assert certificate.bound.item() == pytest.approx(np.linalg.norm(chords(p - q - r)), abs=1e-9)
+    assert certificate.exact
+
+
+@pytest.mark.parametrize("scorer", ["rotate", *NORMS])
+@pytest.mark.parametrize("domain", [Sphere(), Cube(), Box(-0.5, 0.75)], ids=repr)
+def test_ascents_never_exceed_the_bound(scorer, domain):
+    rotates = scorer == "rotate"
+    predictor = random_predictor("rotate", domain, seed=5).double() if rotates else transe(scorer, domain, seed=5)
+    for semantics in (None, Sum()):
+        ascent = GradientAscent(sets=10, steps=10)
+        for certificate in certify(predictor, groups_of(*ONE_ATOM, *OTHERS), semantics=semantics, ascent=ascent):
+            assert (certificate.attained <= certificate.bound + 1e-9).all()

@@ -1,0 +1,48 @@
+"""What an adversarial set is scored by while it is constant gives the numbers of the set itself."""
+
+import pytest
+import torch
+from random_models import groups_of, random_predictor
+
+from clausal.adversary import ClosedForm, GradientAscent
+from clausal.adversary.semantics import POOLINGS, Godel, Threshold
+from clausal.model import SCORERS
+from clausal.model.domains import Box, Cube, Sphere
+
+TRILINEAR = [name for name, kind in SCORERS.items() if kind.terms is not None]
+CLAUSES = ("p(X, Y) => q(Y, X)", "p(X, Y), q(Y, Z) => r(X, Z)", "p(X, X) => q(X, X)", "p(X, Y), ~q(Y, X) => r(X, Y)")
+
+
+@pytest.mark.parametrize("pooling", POOLINGS)
+@pytest.mark.parametrize("scorer", TRILINEAR)
+def test_features_have_the_violations_and_gradients_of_the_vectors(scorer, pooling):
+    predictor, groups = random_predictor(scorer, Cube(), seed=6), groups_of(*CLAUSES)
+    adversary = GradientAscent(sets=5, steps=3, pooling=pooling)
+    found = adversary.find(predictor, groups, torch.Generator().manual_seed(3))
+    constants = adversary.while_constant(predictor, groups, found)
+    assert_same_losses(predictor, adversary, groups, found, constants)
+
+
+@pytest.mark.parametrize("region", ["domain", "hull"])
+@pytest.mark.parametrize("semantics", [Godel(), Threshold(0.1, 0.2)], ids=["godel", "threshold"])
+@pytest.mark.parametrize("domain", [Cube(), Box(-0.5, 2.0), Sphere()], ids=repr)
+@pytest.mark.parametrize("scorer", TRILINEAR)
+def test_features_of_corners_have_the_bounds_and_gradients_of_the_closed_form(scorer, domain, semantics, region):
+    predictor, groups = random_predictor(scorer, domain, seed=7), groups_of(*CLAUSES, "p(X, Y) => q(X, Y) & r(Y, X)")
+    adversary = ClosedForm(GradientAscent(sets=2, semantics=semantics), semantics, region)
+    found = adversary.find(predictor, groups, torch.Generator().manual_seed(3))
+    constants = adversary.while_constant(predictor, groups, found)
+    with torch.no_grad():  # a step away from where λ makes two corners equally bad, and either may count
+        predictor.relations += 0.05 * torch.randn(predictor.relations.shape, generator=torch.Generator().manual_seed(4))
+    assert_same_losses(predictor, adversary, groups, found, constants)
+
+
+def assert_same_losses(predictor, adversary, groups, found, constants):
+    results = []
+    for inconsistency in (
+        adversary.inconsistency(predictor, groups, found),
+        adversary.constant_inconsistency(predictor, groups, constants),
+    ):
+        results.append([inconsistency, *torch.autograd.grad(inconsistency.sum(), predictor.relations)])
+    assert results[0][0].max() > 0
+    torch.testing.assert_close(results[0], results[1])
