@@ -22,7 +22,7 @@ class TransE(Scorer):
         super().__init__(dim)
         self.norm: Norm = norm
 
-    def score(self, relation: Tensor, subject: Tensor, object: Tensor) -> Tensor:
+    def score(self, subject: Tensor, relation: Tensor, object: Tensor) -> Tensor:
         difference = subject + relation - object
         if self.norm == "l2-squared":
             return -difference.square().sum(-1)
@@ -30,10 +30,10 @@ class TransE(Scorer):
             return -difference.abs().sum(-1)  # on a CPU vector_norm takes more than twice as long
         return -torch.linalg.vector_norm(difference, dim=-1)
 
-    def score_objects(self, relation: Tensor, subject: Tensor, candidates: Tensor) -> Tensor:
+    def score_objects(self, subject: Tensor, relation: Tensor, candidates: Tensor) -> Tensor:
         return self._minus_distance(subject + relation, candidates)
 
-    def score_subjects(self, relation: Tensor, object: Tensor, candidates: Tensor) -> Tensor:
+    def score_subjects(self, candidates: Tensor, relation: Tensor, object: Tensor) -> Tensor:
         return self._minus_distance(object - relation, candidates)
 
     def _minus_distance(self, points: Tensor, candidates: Tensor) -> Tensor:
