@@ -12,7 +12,7 @@ import typer
 from clausal.cli.closure import EntailedOption, say_left_out
 from clausal.cli.inputs import DeviceOption, read_clauses
 from clausal.cli.output import Format, FormatOption, print_results, say
-from clausal.cli.progress import ranking_progress
+from clausal.cli.progress import Bars
 from clausal.errors import InputError
 
 
@@ -85,14 +85,14 @@ def evaluate(
         return
     if entailed is not None:
         say_left_out(loaded.closure)
-    with ranking_progress() as progress:
+    with Bars() as bars:
         evaluation = loaded.evaluate(
             chosen,
             ties=ties.value,
             filter=filter.value,
             per_relation=relations,
             entailed="first" if entailed else None,
-            progress=progress,
+            observer=bars,
         )
     payload = evaluation.to_dict() | ({} if split in graph.splits else {"split": split})
     name = "filtered ranking" if entailed is None else "filtered ranking, entailed first"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -32,6 +32,7 @@ from clausal.logic.syntax import Clause
 from clausal.model.build import build_predictor, build_scorer, find_device, make_predictor
 from clausal.model.predictor import LinkPredictor
 from clausal.model.scorers.base import Scorer
+from clausal.observer import Observer, replaces
 from clausal.run.certification import Certification, certify_clauses
 from clausal.run.checkpoint import read_tensors, require_shape
 from clausal.run.directory import MODEL, RunDirectory
@@ -90,6 +91,7 @@ class Run:
         clauses = self.clauses if clauses is None else clauses
         return explain(self.predictor.tabulated(), self.graph, clauses, closure, answers, most)
 
+    @replaces(progress=("advanced", lambda what, done, total, unit: (done, total)))
     def evaluate(
         self,
         split: str | Facts = "test",
@@ -99,6 +101,7 @@ class Run:
         per_relation: bool = False,
         entailed: Entailed | None = None,
         clauses: Sequence[Clause] | None = None,
+        observer: Observer | None = None,
         **options: Any,
     ) -> Evaluation:
         """Rank a split, or facts given as ids, and measure the ranking.
@@ -107,7 +110,7 @@ class Run:
         says so in ``ranking``.
         """
         check_entailed(entailed)
-        predictor = self.predictor.tabulated()
+        predictor, watching = self.predictor.tabulated(), observer or Observer()
         return evaluate(
             EntailedFirst(predictor, self._closure_under(clauses).facts) if entailed else predictor,
             self.graph,
@@ -115,6 +118,7 @@ class Run:
             ties=ties,
             filter=filter,
             per_relation=per_relation,
+            progress=lambda done, total: watching.advanced("ranking", done, total, "ranks"),
             **options,
         )
 
@@ -133,6 +137,7 @@ class Run:
     def _closure_under(self, clauses: Sequence[Clause] | None) -> Closure:
         return self.closure if clauses is None else close_train(self.graph, clauses)
 
+    @replaces(progress=("advanced", lambda what, done, total, unit: (done, total)))
     def certify(
         self,
         clauses: Sequence[Clause] | None = None,
@@ -142,7 +147,7 @@ class Run:
         tolerance: float | None = None,
         semantics: str | None = None,
         thresholds: tuple[float, float] | None = None,
-        progress: Callable[[int, int], None] | None = None,
+        observer: Observer | None = None,
     ) -> Certification:
         """Say how badly each clause can be violated: over a region of vectors, and over the real entities.
 
@@ -158,7 +163,7 @@ class Run:
             tolerance=tolerance,
             semantics=semantics,
             thresholds=thresholds,
-            progress=progress,
+            observer=observer,
         )
 
 

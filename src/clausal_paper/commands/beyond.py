@@ -9,7 +9,7 @@ import typer
 
 from clausal.cli.inputs import read_clauses, read_graph
 from clausal.cli.output import Format, FormatOption, print_results, say
-from clausal.cli.progress import counting_progress
+from clausal.cli.progress import Bars
 from clausal.errors import InputError, did_you_mean
 from clausal_paper.commands.options import OutOption, QuickOption, SeedsOption, names_in
 from clausal_paper.commands.tables import run_plan
@@ -66,8 +66,8 @@ def _data(table: str, plan: Plan[BeyondRow], folder: Path) -> tuple[Graph, list[
     if given:
         clauses = weighed_clauses(graph, given, folder)
     else:
-        with counting_progress() as progress:
-            clauses = mined_clauses(graph, folder, progress)
+        with Bars() as bars:
+            clauses = mined_clauses(graph, folder, bars)
     say(f"{len(clauses):,} clauses with their confidence in train as weight, in {folder / OWN_CLAUSES[table]}")
     return graph, clauses
 

@@ -13,7 +13,8 @@ from clausal.config import Settings
 from clausal.errors import InputError
 from clausal.evaluation import evaluate_labelled
 from clausal.model.tensors import generator_at
-from clausal.training.algorithm import AdversarialSetTraining, PassReport
+from clausal.observer import PassReport
+from clausal.training.algorithm import AdversarialSetTraining
 from clausal.training.prepare import make_adversary
 from clausal_paper.synthetic.knowledge_bases import KnowledgeBase, knowledge_base
 from clausal_paper.synthetic.union import UnionPredictor, in_union, union_graph
