@@ -39,7 +39,7 @@ class GroupSet:
     @classmethod
     def from_tensors(cls, named: Mapping[str, Tensor]) -> Self:
         """Return the set that had these tensors."""
-        values: dict[str, Tensor | None | tuple[Tensor | None, ...]] = {}
+        values: dict[str, Tensor | tuple[Tensor | None, ...] | None] = {}
         for field in fields(cls):
             if field.name in named:
                 values[field.name] = _or_none(named[field.name])

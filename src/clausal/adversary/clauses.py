@@ -97,7 +97,9 @@ class ArgumentSlots:
         # The object of a pair is the vector of ones that a model of pairs has after the constants.
         objects = [len(order)] * len(by_atom) if pairs else [order[keys[1]] for keys in by_atom]
         return ArgumentSlots(
-            free=len(free), fixed=tuple(tuple(slot.index for slot in key) for key in fixed), positions=(subjects, objects)
+            free=len(free),
+            fixed=tuple(tuple(slot.index for slot in key) for key in fixed),
+            positions=(subjects, objects),
         )
 
 

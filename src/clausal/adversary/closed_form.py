@@ -80,7 +80,7 @@ class ClosedForm(Adversary):
         groups: Sequence[ClauseGroup],
         generator: torch.Generator | None = None,
     ) -> AdversarialSet:
-        """Solve for λ and μ, and search only for the clauses without a bound; for the paper's table nothing is found."""
+        """Solve for λ and μ, and search for the clauses without a bound; for the paper's table nothing is found."""
         others = [group for group in groups if not self.treats(predictor, group)]
         searched = self.fallback.find(predictor, others, generator) if self.fallback and others else ()
         found = dict(zip(others, searched, strict=False))
@@ -146,9 +146,7 @@ class ClosedForm(Adversary):
         if not isinstance(found, WorstCase):
             assert self.fallback is not None
             return self.fallback.inconsistency(predictor, [group], [found])
-        region = (
-            region_of(predictor, group) if found.limits is None else region_within(predictor, group, found.limits)
-        )
+        region = region_of(predictor, group) if found.limits is None else region_within(predictor, group, found.limits)
         largest = [
             largest_violation(predictor, group, forms, region, found.dual(place))
             for place, forms in enumerate(self.alternatives(predictor, group) or ())

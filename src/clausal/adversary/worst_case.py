@@ -1,7 +1,7 @@
 """The largest violation of clauses over a region: which bound treats which scorer, as a certificate and as a loss.
 
-A certificate comes with a point that is nearly as bad. A loss needs none: ``solve_violation`` returns the λ and μ of the
-bound, and ``largest_violation`` is the bound for them, valid however the parameters move on.
+A certificate comes with a point that is nearly as bad. A loss needs none: ``solve_violation`` returns the λ and μ of
+the bound, and ``largest_violation`` is the bound for them, valid however the parameters move on.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from clausal.bounds.blocks import AtomBlocks, Bound, LinearForms
 from clausal.bounds.boxes.dual import bound_on_boxes, largest_on_boxes, solve_on_boxes
 from clausal.bounds.boxes.reflexive import bound_quadratics
 from clausal.bounds.distances.triangle import Edges, bound_distances, largest_of_distances
-from clausal.bounds.regions import Balls, Boxes, Discs, Region
+from clausal.bounds.regions import Boxes, Discs, Region
 from clausal.model.predictor import LinkPredictor
 from clausal.model.scorers import BlockScorer, RotatE, TransE
 

@@ -25,7 +25,7 @@ class ModelF(DistMult):
     """θ_r · h of an entity pair, as ⟨θ_r, h, 1⟩; it goes with a ``PairPredictor``."""
 
     name = "model-f"
-    terms = None  # kernels look entities up, not pairs
+    terms = None  # type: ignore[assignment]  # kernels look entities up, not pairs
 
 
 class PairPredictor(LinkPredictor):

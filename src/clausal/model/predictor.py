@@ -171,7 +171,7 @@ class LinkPredictor(nn.Module):
         return self.encode((objects if argument else subjects).unique())
 
     def indicator(self) -> LinkPredictor | None:
-        """Return a predictor that scores what this one can score 1, and 0 elsewhere; None where it scores everything."""
+        """Return a predictor that scores 1 what this one can score and 0 all else; None where it scores everything."""
         return None
 
     @torch.no_grad()

@@ -11,6 +11,7 @@ from clausal.config import Settings
 from clausal.errors import RunError, is_out_of_memory
 from clausal.graph.graph import Graph
 from clausal.logic.syntax import Clause
+from clausal.observer import Calling
 from clausal.run.training import OnEpoch, OnPass
 from clausal.search.result import CUT, FAILED, FINISHED, PRUNED
 from clausal.training import AdversarialSetTraining, PassReport, prepare
@@ -72,8 +73,8 @@ def attempt(
             raise _StopError
 
     try:
-        result.training = prepare(graph, clauses, settings, tell=tell)
-        result.training.run(after_pass, after_epoch)
+        result.training = prepare(graph, clauses, settings, observer=Calling(message=tell))
+        result.training.run(Calling(passed=after_pass, epoch=after_epoch))
     except _StopError:
         pass
     except RunError as error:

@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import Any
 
-from clausal.adversary.regions import resolved
+import torch
+
+from clausal.adversary import make_adversary, make_groups, resolved
 from clausal.config import Settings
 from clausal.errors import InputError
 from clausal.evaluation import evaluate_labelled
 from clausal.model.tensors import generator_at
-from clausal.observer import PassReport
+from clausal.observer import Calling, PassReport
 from clausal.training.algorithm import AdversarialSetTraining
-from clausal.training.prepare import make_adversary
 from clausal_paper.synthetic.knowledge_bases import KnowledgeBase, knowledge_base
 from clausal_paper.synthetic.union import UnionPredictor, in_union, union_graph
 
@@ -79,7 +80,7 @@ def run_cell(
     bases = [knowledge_base(cell.clause_type, seed) for seed in seeds]
     training = prepare_union(bases, settings or cell.settings())
     started = time.process_time()
-    predictor = training.run(on_pass=on_pass)
+    predictor = training.run(Calling(passed=on_pass))
     seconds = time.process_time() - started
     areas = [
         100 * evaluate_labelled(predictor, in_union(base.labelled, i), base.labels)["auc_pr"]
@@ -100,5 +101,8 @@ def prepare_union(bases: Sequence[KnowledgeBase], settings: Settings) -> Adversa
         )
     predictor.reset_parameters(generator_at(settings.train.seed, 0))
     clauses = [clause for base in bases for clause in base.clauses]
-    adversary, groups = make_adversary(graph, clauses, settings.clauses, predictor, tell=lambda _: None)
+    groups = make_groups(clauses, graph.entities, graph.relations, predictor)
+    if settings.clauses.adversary == "none":
+        groups = []
+    adversary = make_adversary(settings.clauses, torch.from_numpy(graph.train))
     return AdversarialSetTraining(predictor, graph, groups, adversary, settings)

@@ -10,6 +10,7 @@ from typing import Any
 from clausal.config import Settings
 from clausal.graph.graph import Facts, Graph
 from clausal.logic import Clause
+from clausal.observer import Calling
 from clausal.training import prepare
 from clausal.training.prepare import make_validation
 from clausal_paper.kale import KaleSettings
@@ -63,8 +64,8 @@ def train_row(
     if isinstance(settings, KaleSettings):
         return train_kale_row(row, graph, clauses, settings, closure=closure, on_pass=on_pass, on_epoch=on_epoch)
     learned = graph if closure is None or not row.on_closure else replace(graph, train=closure)
-    training = prepare(learned, row.clauses(clauses), settings, tell=tell)
+    training = prepare(learned, row.clauses(clauses), settings, observer=Calling(message=tell))
     training.validate = make_validation(graph, settings)
-    predictor = training.run(on_pass, on_epoch).eval()
+    predictor = training.run(Calling(passed=on_pass, epoch=on_epoch)).eval()
     at = training.position
     return Trained(predictor, at.best if at.best_epoch else None, at.best_epoch or at.epoch, training.step.name)
