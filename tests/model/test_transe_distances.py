@@ -28,13 +28,15 @@ def test_small_distances_to_all_candidates_are_those_of_double_precision(norm):
     scorer, nothing = TransE(20, norm), torch.zeros(1, 20)
     power = 2 if norm == "l2-squared" else 1
     expected = -(exact(point, candidates) ** power)
-    scores = [f(nothing, point, candidates).double() for f in (scorer.score_objects, scorer.score_subjects)]
-    torch.testing.assert_close(scores, [expected, expected], rtol=1e-3, atol=0)
+    as_object = scorer.score_objects(subject=point, relation=nothing, candidates=candidates)
+    as_subject = scorer.score_subjects(candidates=candidates, relation=nothing, object=point)
+    torch.testing.assert_close(as_object.double(), expected, rtol=1e-3, atol=0)
+    torch.testing.assert_close(as_subject.double(), expected, rtol=1e-3, atol=0)
 
 
 def test_candidates_at_distances_that_differ_do_not_tie():
     point, candidates = close_candidates()
-    scores = TransE(20, "l2").score_objects(torch.zeros(1, 20), point, candidates)
+    scores = TransE(20, "l2").score_objects(subject=point, relation=torch.zeros(1, 20), candidates=candidates)
     assert len(scores.unique()) == len(candidates)
     assert scores.argsort(descending=True).equal(exact(point, candidates).argsort())
 
@@ -61,7 +63,7 @@ def test_many_close_pairs_are_computed_some_at_a_time(monkeypatch):
 def test_small_distances_have_the_gradient_of_the_distance():
     point, candidates = close_candidates()
     candidates = candidates.requires_grad_()
-    TransE(20, "l2").score_objects(torch.zeros(1, 20), point, candidates).sum().backward()
+    TransE(20, "l2").score_objects(subject=point, relation=torch.zeros(1, 20), candidates=candidates).sum().backward()
     difference = point.double() - candidates.detach().double()
     torch.testing.assert_close(
         candidates.grad.double(), difference / difference.norm(dim=1, keepdim=True), rtol=0, atol=2e-3
