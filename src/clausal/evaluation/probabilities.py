@@ -1,8 +1,8 @@
-"""From scores to probabilities (Platt 1999), and the threshold that tells true facts from false ones best.
+"""Scores as probabilities: Platt's sigmoid, a curve on top of it, and the threshold between true and false.
 
-A rising curve from a probability to a better one, by isotonic regression (Zadrozny & Elkan 2002).
-
-Scores of a link predictor rarely follow a sigmoid: true facts that nothing suggests score as low as false ones.
+Platt scaling (Platt 1999) fits a sigmoid to labelled scores. Scores of a link predictor rarely follow one, as true
+facts that nothing suggests score as low as false ones. So a rising curve from that probability to a better one is
+fitted on top, by isotonic regression (Zadrozny & Elkan 2002).
 """
 
 from __future__ import annotations
@@ -15,6 +15,15 @@ from numpy.typing import NDArray
 Values = NDArray[np.float64]
 
 _MOST_STEPS = 100
+"""Most steps of Newton's method."""
+_RIDGE = 1e-12
+"""Added to the curvature for each fact, which is 0 where probabilities are."""
+_LEAST_STEP = 1e-6
+"""Steps that do not gain are halved down to this share."""
+_CONVERGED = 1e-9
+"""The fit is done where a step is smaller."""
+_MOST_BINS = 200
+_FACTS_PER_BIN = 10
 
 
 def sigmoid(values: Values) -> Values:
@@ -42,12 +51,12 @@ def fit_platt(labels: NDArray[np.bool_], scores: Values) -> tuple[float, float]:
         probabilities = sigmoid(features @ weights)
         gradient = features.T @ (probabilities - targets)
         curvature = (features * (probabilities * (1 - probabilities))[:, None]).T @ features
-        step = np.linalg.solve(curvature + 1e-12 * len(scores) * np.eye(2), gradient)
+        step = np.linalg.solve(curvature + _RIDGE * len(scores) * np.eye(2), gradient)
         share = 1.0
-        while share > 1e-6 and loss(weights - share * step) > loss(weights):
+        while share > _LEAST_STEP and loss(weights - share * step) > loss(weights):
             share /= 2
         weights = weights - share * step
-        if np.abs(step).max() < 1e-9:
+        if np.abs(step).max() < _CONVERGED:
             break
     slope = weights[0] / spread
     return float(slope), float(weights[1] - slope * centre)
@@ -66,10 +75,6 @@ def best_threshold(labels: NDArray[np.bool_], scores: Values) -> float:
     if place == 0:
         return float(values[0])
     return float(np.nextafter(values[-1], np.inf) if place == len(values) else values[place - 1 : place + 1].mean())
-
-
-_MOST_BINS = 200
-_FACTS_PER_BIN = 10
 
 
 class Curve(NamedTuple):
