@@ -15,9 +15,8 @@ from clausal.errors import InputError, RunError
 from clausal.graph import Graph
 from clausal.graph.query import name_fact
 from clausal.logic.closure import Closure
-from clausal.logic.proofs.index import FactIndex, Ids
-from clausal.logic.proofs.join import ground
-from clausal.logic.proofs.rules import ProofRule
+from clausal.logic.groundings import FactIndex, Ids, ground
+from clausal.logic.rules import Rule
 
 _MOST_DERIVATIONS = 10_000_000  # of one fact by one clause, while they are joined
 _MOST_KEPT = 5_000_000
@@ -36,9 +35,7 @@ class Derivations(NamedTuple):
 class Search:
     """What is known of the sizes of shortest proofs: a lower bound for each fact, and whether it is the size."""
 
-    def __init__(
-        self, graph: Graph, closure: Closure, index: FactIndex, rules: Mapping[int, Sequence[ProofRule]]
-    ) -> None:
+    def __init__(self, graph: Graph, closure: Closure, index: FactIndex, rules: Mapping[int, Sequence[Rule]]) -> None:
         self._graph, self._index, self._rules = graph, index, rules
         # One row more than facts: the premise that fills up bodies shorter than the longest, and costs nothing.
         self._height = np.append(closure.round_of, 0).astype(np.int64)
@@ -51,7 +48,7 @@ class Search:
         """Tell whether the fact in a row is a given one."""
         return bool(self._height[fact] == 0)
 
-    def choose(self, fact: int) -> tuple[ProofRule, list[int]]:
+    def choose(self, fact: int) -> tuple[Rule, list[int]]:
         """Return the last step of the shortest proof of a derived fact, of several the first: rule and premises."""
         self._settle(fact)
         rules, premises = self._derivations(fact)
@@ -63,7 +60,7 @@ class Search:
                 break
             self._search(waiting[0], int(self._bound[waiting[0]]))
         rule = self._rules[int(self._index.facts[fact, 1])][rules[first]]
-        return rule, premises[first, : len(rule.body)].tolist()
+        return rule, premises[first, : len(rule.shape.body)].tolist()
 
     def _settle(self, fact: int) -> None:
         budget = int(self._bound[fact])
@@ -111,13 +108,13 @@ class Search:
     def _derive(self, fact: int) -> Derivations:
         subject, relation, object = self._index.facts[fact].tolist()
         rules = self._rules.get(relation, ())
-        width = max((len(rule.body) for rule in rules), default=0)
+        width = max((len(rule.shape.body) for rule in rules), default=0)
         numbers, premises = [], []
         for number, rule in enumerate(rules):
-            bound = rule.match_head(subject, object)
-            if bound is None:
+            binding = rule.match_head(subject, object)
+            if binding is None:
                 continue
-            found = ground(self._index, rule, range(len(rule.body)), bound, _MOST_DERIVATIONS)
+            found = ground(self._index, rule, binding=binding, most=_MOST_DERIVATIONS)
             if found.cut:
                 raise RunError(
                     f"{name_fact(self._graph, (subject, relation, object))}: more than {_MOST_DERIVATIONS:,} "
