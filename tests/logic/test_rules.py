@@ -49,7 +49,9 @@ def decode(rule):
         return Variable(f"V{slot.index}")
 
     atoms = [Atom(GRAPH.relations[rule.relations[a.index]], *map(term, a.slots)) for a in rule.shape.atoms]
-XX
+    body = len(rule.shape.body)
+    return Clause(implication(atoms[:body], atoms[body] if body < len(atoms) else Falsum()))
+
 
 @pytest.mark.parametrize("text", HORN)
 def test_a_rule_decodes_to_its_clause_but_for_the_names_of_variables(text):

@@ -131,18 +131,12 @@ def _names_are_known(clause: Clause, entities: Names, relations: Names) -> bool:
 
 def _countable_body(rule: Rule) -> _Body | None:
     """Return the body of a rule, or None where its instances cannot be counted."""
-    body, head = rule.shape.body, rule.shape.head
-    slots = {slot for atom in body for slot in atom.slots}
-    variables = sorted((slot for slot in slots if slot.kind == "variable"), key=lambda slot: slot.index)
-    if isinstance(head, Falsum):
-        counted = variables
-    else:
-        counted = sorted({slot for slot in head.slots if slot.kind == "variable"}, key=lambda slot: slot.index)
-        # Without a body a clause speaks of all entities; of all pairs of them would be too many to list.
-        if not slots.issuperset(counted) if body else len(counted) == 2:
-            return None
-    constants = rule.constants[: len(slots) - len(variables)]  # the body's are numbered first
-    return _Body(body, tuple(counted), rule.relations[: len(body)], constants)
+    shape = rule.shape
+    counted = shape.body_variables if isinstance(shape.head, Falsum) else shape.head_variables
+    # Without a body a clause speaks of all entities; of all pairs of them would be too many to list.
+    if not shape.is_safe if shape.body else len(counted) == 2:
+        return None
+    return _Body(shape.body, counted, rule.relations[: len(shape.body)], rule.constants[: shape.body_constants])
 
 
 class _Counter:

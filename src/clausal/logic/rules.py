@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from clausal.logic.check import check_clauses
@@ -36,6 +36,26 @@ class RuleShape:
         """The atoms of the body, then the head unless it is ``false``."""
         return self.body if isinstance(self.head, Falsum) else (*self.body, self.head)
 
+    @cached_property
+    def body_variables(self) -> tuple[Slot, ...]:
+        """The variables of the body, in the order of their numbers."""
+        return _slots(self.body, "variable")
+
+    @cached_property
+    def body_constants(self) -> int:
+        """How many constants the body has: they are the first ones of the rule."""
+        return len(_slots(self.body, "constant"))
+
+    @cached_property
+    def head_variables(self) -> tuple[Slot, ...]:
+        """The variables of the head, in the order of their numbers."""
+        return _slots(self.atoms[len(self.body) :], "variable")
+
+    @cached_property
+    def is_safe(self) -> bool:
+        """Whether the rule is safe, as in Datalog: every variable of the head is in the body."""
+        return set(self.head_variables) <= set(self.body_variables)
+
 
 @dataclass(frozen=True)
 class Rule:
@@ -61,6 +81,11 @@ class Rule:
             if binding.setdefault(slot, entity) != entity:
                 return None
         return binding
+
+
+def _slots(atoms: Iterable[AtomShape], kind: str) -> tuple[Slot, ...]:
+    found = {slot for atom in atoms for slot in atom.slots if slot.kind == kind}
+    return tuple(sorted(found, key=lambda slot: slot.index))
 
 
 class LeftOut(NamedTuple):
@@ -125,7 +150,7 @@ def encode_rules(clauses: Iterable[Clause], entities: Names, relations: Names) -
             left_out.append(LeftOut(clause, "not a Horn clause: expected atoms, an arrow and one atom"))
         elif isinstance(rule.shape.head, Falsum):
             left_out.append(LeftOut(clause, "a constraint: its head is false, so no fact follows from it"))
-        elif not rule.shape.body and any(slot.kind == "variable" for slot in rule.shape.head.slots):
+        elif not rule.shape.is_safe:  # and without a body: others were refused above
             left_out.append(LeftOut(clause, "no body that binds its variables"))
         else:
             rules.setdefault(rule)
@@ -138,19 +163,26 @@ def encode_rule(clause: Clause, entities: Names, relations: Names) -> Rule | Non
     if parts is None:
         return None
     body, head = parts
-    slots: dict[Term, Slot] = {}
-    constants: list[int] = []
+    variables: dict[str, int] = {}
+    constants: dict[str, int] = {}
 
-    def slot(term: Term) -> Slot:
-        if term not in slots:
-            if isinstance(term, Variable):
-                slots[term] = Slot("variable", len(slots) - len(constants))
-            else:
-                slots[term] = Slot("constant", len(constants))
-                constants.append(entities.id(term.name))
-        return slots[term]
+    def number(term: Term) -> int:
+        if isinstance(term, Variable):
+            return variables.setdefault(term.name, len(variables))
+        return ~constants.setdefault(term.name, len(constants))
 
     atoms = (*body, head) if isinstance(head, Atom) else body
-    shapes = tuple(AtomShape(index, slot(atom.subject), slot(atom.object)) for index, atom in enumerate(atoms))
-    shape = RuleShape(shapes[: len(body)], shapes[-1] if isinstance(head, Atom) else head)
-    return Rule(shape, tuple(relations.id(atom.relation) for atom in atoms), tuple(constants), clause)
+    shape = _shape(tuple(number(term) for atom in atoms for term in (atom.subject, atom.object)), len(body))
+    relation_ids = tuple(relations.id(atom.relation) for atom in atoms)
+    return Rule(shape, relation_ids, tuple(entities.id(name) for name in constants), clause)
+
+
+@lru_cache(maxsize=10_000)
+def _shape(numbers: tuple[int, ...], body: int) -> RuleShape:
+    """Return the shape whose terms have these numbers: 0, 1 … for variables, ~0, ~1 … for constants.
+
+    Files hold many rules of few shapes: each is made once.
+    """
+    slots = [Slot("variable", number) if number >= 0 else Slot("constant", ~number) for number in numbers]
+    atoms = tuple(AtomShape(index, *slots[2 * index : 2 * index + 2]) for index in range(len(slots) // 2))
+    return RuleShape(atoms[:body], atoms[body] if body < len(atoms) else Falsum())
