@@ -50,9 +50,10 @@ def write_kale(clauses: Iterable[Clause]) -> Iterator[str]:
         for term in (term for atom in (*body, head) for term in atom.terms):
             if isinstance(term, Constant):
                 raise cannot_write(clause, "KALE has no constants")
-            if term not in letters and len(letters) == len(_KALE_LETTERS):
-                raise cannot_write(clause, f"KALE has {len(_KALE_LETTERS)} letters for variables")
-            letters.setdefault(term, _KALE_LETTERS[len(letters)])
+            if term not in letters:
+                if len(letters) == len(_KALE_LETTERS):
+                    raise cannot_write(clause, f"KALE has {len(_KALE_LETTERS)} letters for variables")
+                letters[term] = _KALE_LETTERS[len(letters)]
         yield "&&".join(_kale_atom(clause, atom, letters) for atom in body) + f"==>{_kale_atom(clause, head, letters)}"
 
 
@@ -76,10 +77,9 @@ def _with_upper_case_variables(clause: Clause) -> Clause:
     """Give the variables that Prolog would not read as such, like ``?who``, letters that are not taken."""
     variables = dict.fromkeys(term for atom in clause.atoms for term in atom.terms if isinstance(term, Variable))
     taken = {variable.name for variable in variables}
-    letters = (
-        letter for letter in chain(_PROLOG_LETTERS, (f"X{number}" for number in count(1))) if letter not in taken
-    )
-    names = {variable: variable if variable.name[0].isupper() else Variable(next(letters)) for variable in variables}
+    letters = chain(_PROLOG_LETTERS, (f"X{number}" for number in count(1)))
+    free = (letter for letter in letters if letter not in taken)
+    names = {variable: variable if variable.name[0].isupper() else Variable(next(free)) for variable in variables}
 
     def rename(term: Term) -> Term:
         return names[term] if isinstance(term, Variable) else term

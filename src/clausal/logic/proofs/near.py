@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, zip_longest
+from typing import Any
 
 from clausal.graph import Graph
 from clausal.graph.query import Fact, Query, name_fact
 from clausal.logic.groundings import FactIndex, Groundings, ground
+from clausal.logic.proofs.proof import branches, place_of, reason
 from clausal.logic.rules import Rule
 from clausal.logic.syntax import Clause
 
@@ -31,11 +33,32 @@ def near_supports(
     graph: Graph, index: FactIndex, rules: Sequence[Rule], subject: int, object: int
 ) -> list[NearSupport]:
     """Return what nearly supports a fact: fewest missing facts first, then most that hold, then by clause."""
-    found = [near for rule in rules for near in _of_rule(graph, index, rule, subject, object)]
+    found = [near for rule in rules for near in _near_supports_by(graph, index, rule, subject, object)]
     return sorted(found, key=lambda near: (len(near.missing), -len(near.holds)))
 
 
-def _of_rule(graph: Graph, index: FactIndex, rule: Rule, subject: int, object: int) -> list[NearSupport]:
+def print_near(near: NearSupport, notes: Sequence[str] = ()) -> str:
+    """Write a near support: the clause, then the facts of its body that hold and those that are missing.
+
+    ``notes`` say something about each missing fact, such as its score.
+    """
+    parts = [f"{fact}  holds" for fact in near.holds]
+    parts += [f"{missing}  missing{note}" for missing, note in zip_longest(near.missing, notes, fillvalue="")]
+    lines = [f"{branch} {part}" for part, (branch, _) in zip(parts, branches(parts), strict=True)]
+    return "\n".join([reason(near.clause), *lines])
+
+
+def near_to_json(near: NearSupport) -> dict[str, Any]:
+    """Return a near support as a JSON object; a name that may be any is null."""
+    return {
+        "clause": str(near.clause),
+        "place": place_of(near.clause),
+        "holds": [fact._asdict() for fact in near.holds],
+        "missing": [missing._asdict() for missing in near.missing],
+    }
+
+
+def _near_supports_by(graph: Graph, index: FactIndex, rule: Rule, subject: int, object: int) -> list[NearSupport]:
     binding = rule.match_head(subject, object)
     if binding is None:
         return []
@@ -52,7 +75,7 @@ def _of_rule(graph: Graph, index: FactIndex, rule: Rule, subject: int, object: i
         for missing, held, groundings in sorted(choices, key=lambda choice: choice[2].count):
             for number in range(groundings.count):
                 holds = tuple(name_fact(graph, index.facts[groundings.rows[position][number]]) for position in held)
-                lacks = tuple(_pattern(graph, rule, position, groundings, number) for position in missing)
+                lacks = tuple(_missing_fact(graph, rule, position, groundings, number) for position in missing)
                 if goal not in lacks:  # that it would follow from itself says nothing
                     found[NearSupport(rule.clause, holds, lacks)] = None
         if found:
@@ -60,7 +83,7 @@ def _of_rule(graph: Graph, index: FactIndex, rule: Rule, subject: int, object: i
     return []
 
 
-def _pattern(graph: Graph, rule: Rule, position: int, groundings: Groundings, number: int) -> Query:
+def _missing_fact(graph: Graph, rule: Rule, position: int, groundings: Groundings, number: int) -> Query:
     """Write an atom of the body as a grounding has it, with None for what it leaves open."""
     entities = [groundings.entities.get(slot) for slot in rule.shape.body[position].slots]
     subject, object = (None if column is None else graph.entities[column[number]] for column in entities)

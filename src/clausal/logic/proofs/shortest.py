@@ -19,7 +19,7 @@ from clausal.logic.groundings import FactIndex, Ids, ground
 from clausal.logic.rules import Rule
 
 _MOST_DERIVATIONS = 10_000_000  # of one fact by one clause, while they are joined
-_MOST_KEPT = 5_000_000
+_MOST_CACHED = 5_000_000
 
 
 class Derivations(NamedTuple):
@@ -32,7 +32,7 @@ class Derivations(NamedTuple):
     premises: Ids
 
 
-class Search:
+class ShortestProofs:
     """What is known of the sizes of shortest proofs: a lower bound for each fact, and whether it is the size."""
 
     def __init__(self, graph: Graph, closure: Closure, index: FactIndex, rules: Mapping[int, Sequence[Rule]]) -> None:
@@ -41,8 +41,8 @@ class Search:
         self._height = np.append(closure.round_of, 0).astype(np.int64)
         self._bound = self._height.copy()
         self._exact = self._height <= 1
-        self._kept: dict[int, Derivations] = {}
-        self._count = 0
+        self._cached: dict[int, Derivations] = {}
+        self._cached_premises = 0
 
     def is_given(self, fact: int) -> bool:
         """Tell whether the fact in a row is a given one."""
@@ -66,7 +66,7 @@ class Search:
         budget = int(self._bound[fact])
         while not self._exact[fact]:
             self._search(fact, budget)
-            budget = max(int(self._bound[fact]), _more(budget))
+            budget = max(int(self._bound[fact]), _larger(budget))
 
     def _search(self, goal: int, budget: int) -> None:
         """Find the size of the shortest proof of a fact, or that it is larger than the budget.
@@ -91,19 +91,19 @@ class Search:
             waiting = [row for row in premises[cheapest].tolist() if not exact[row]]
             if waiting:
                 # Not the whole budget: another derivation may be cheaper once this premise proves dear.
-                left = min(budget, _more(size)) - size
+                left = min(budget, _larger(size)) - size
                 stack.append((waiting[0], int(bound[waiting[0]]) + left))
             else:
                 exact[fact] = True
 
     def _derivations(self, fact: int) -> Derivations:
-        if fact not in self._kept:
-            if self._count > _MOST_KEPT:
-                self._kept.clear()
-                self._count = 0
-            self._kept[fact] = found = self._derive(fact)
-            self._count += found.premises.size
-        return self._kept[fact]
+        if fact not in self._cached:
+            if self._cached_premises > _MOST_CACHED:
+                self._cached.clear()
+                self._cached_premises = 0
+            self._cached[fact] = found = self._derive(fact)
+            self._cached_premises += found.premises.size
+        return self._cached[fact]
 
     def _derive(self, fact: int) -> Derivations:
         subject, relation, object = self._index.facts[fact].tolist()
@@ -133,6 +133,6 @@ class Search:
         return Derivations(np.concatenate(numbers)[order], together[order])
 
 
-def _more(budget: int) -> int:
+def _larger(budget: int) -> int:
     """Return a larger budget: little more for small proofs, and few steps to the size of a large one."""
     return budget + max(1, budget // 4)
