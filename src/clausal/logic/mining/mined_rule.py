@@ -1,6 +1,6 @@
 """A mined rule: a Horn clause of two or three atoms with the measures that AMIE defines.
 
-Mined rules as a clause file: what a training reads, with the measures as comments for whoever prunes it.
+Mined rules are written as a file of clauses, with the measures as comments for whoever prunes it.
 """
 
 from __future__ import annotations

@@ -11,10 +11,9 @@ import numpy as np
 
 from clausal.errors import InputError
 from clausal.graph import Graph
-from clausal.logic.mining.bodies import ChainsInto, one_atom_sizes
+from clausal.logic.mining.counts import ChainsInto, Supports, chain_supports, one_atom_sizes, one_atom_supports
 from clausal.logic.mining.edges import Edges, Ids
-from clausal.logic.mining.rule import MinedRule, chain, one_atom
-from clausal.logic.mining.supports import Supports, chain_supports, one_atom_supports
+from clausal.logic.mining.mined_rule import MinedRule, chain, one_atom
 from clausal.logic.syntax import Atom
 from clausal.observer import Observer, replaces
 

@@ -15,12 +15,11 @@ from clausal.errors import InputError, RunError
 from clausal.graph import Graph
 from clausal.graph.query import name_fact
 from clausal.logic.closure import Closure
-from clausal.logic.proofs.index import FactIndex, Ids
-from clausal.logic.proofs.join import ground
-from clausal.logic.proofs.rules import ProofRule
+from clausal.logic.groundings import FactIndex, Ids, ground
+from clausal.logic.rules import Rule
 
 _MOST_DERIVATIONS = 10_000_000  # of one fact by one clause, while they are joined
-_MOST_KEPT = 5_000_000
+_MOST_CACHED = 5_000_000
 
 
 class Derivations(NamedTuple):
@@ -33,25 +32,23 @@ class Derivations(NamedTuple):
     premises: Ids
 
 
-class Search:
+class ShortestProofs:
     """What is known of the sizes of shortest proofs: a lower bound for each fact, and whether it is the size."""
 
-    def __init__(
-        self, graph: Graph, closure: Closure, index: FactIndex, rules: Mapping[int, Sequence[ProofRule]]
-    ) -> None:
+    def __init__(self, graph: Graph, closure: Closure, index: FactIndex, rules: Mapping[int, Sequence[Rule]]) -> None:
         self._graph, self._index, self._rules = graph, index, rules
         # One row more than facts: the premise that fills up bodies shorter than the longest, and costs nothing.
         self._height = np.append(closure.round_of, 0).astype(np.int64)
         self._bound = self._height.copy()
         self._exact = self._height <= 1
-        self._kept: dict[int, Derivations] = {}
-        self._count = 0
+        self._cached: dict[int, Derivations] = {}
+        self._cached_premises = 0
 
     def is_given(self, fact: int) -> bool:
         """Tell whether the fact in a row is a given one."""
         return bool(self._height[fact] == 0)
 
-    def choose(self, fact: int) -> tuple[ProofRule, list[int]]:
+    def choose(self, fact: int) -> tuple[Rule, list[int]]:
         """Return the last step of the shortest proof of a derived fact, of several the first: rule and premises."""
         self._settle(fact)
         rules, premises = self._derivations(fact)
@@ -63,13 +60,13 @@ class Search:
                 break
             self._search(waiting[0], int(self._bound[waiting[0]]))
         rule = self._rules[int(self._index.facts[fact, 1])][rules[first]]
-        return rule, premises[first, : len(rule.body)].tolist()
+        return rule, premises[first, : len(rule.shape.body)].tolist()
 
     def _settle(self, fact: int) -> None:
         budget = int(self._bound[fact])
         while not self._exact[fact]:
             self._search(fact, budget)
-            budget = max(int(self._bound[fact]), _more(budget))
+            budget = max(int(self._bound[fact]), _larger(budget))
 
     def _search(self, goal: int, budget: int) -> None:
         """Find the size of the shortest proof of a fact, or that it is larger than the budget.
@@ -94,30 +91,30 @@ class Search:
             waiting = [row for row in premises[cheapest].tolist() if not exact[row]]
             if waiting:
                 # Not the whole budget: another derivation may be cheaper once this premise proves dear.
-                left = min(budget, _more(size)) - size
+                left = min(budget, _larger(size)) - size
                 stack.append((waiting[0], int(bound[waiting[0]]) + left))
             else:
                 exact[fact] = True
 
     def _derivations(self, fact: int) -> Derivations:
-        if fact not in self._kept:
-            if self._count > _MOST_KEPT:
-                self._kept.clear()
-                self._count = 0
-            self._kept[fact] = found = self._derive(fact)
-            self._count += found.premises.size
-        return self._kept[fact]
+        if fact not in self._cached:
+            if self._cached_premises > _MOST_CACHED:
+                self._cached.clear()
+                self._cached_premises = 0
+            self._cached[fact] = found = self._derive(fact)
+            self._cached_premises += found.premises.size
+        return self._cached[fact]
 
     def _derive(self, fact: int) -> Derivations:
         subject, relation, object = self._index.facts[fact].tolist()
         rules = self._rules.get(relation, ())
-        width = max((len(rule.body) for rule in rules), default=0)
+        width = max((len(rule.shape.body) for rule in rules), default=0)
         numbers, premises = [], []
         for number, rule in enumerate(rules):
-            bound = rule.match_head(subject, object)
-            if bound is None:
+            binding = rule.match_head(subject, object)
+            if binding is None:
                 continue
-            found = ground(self._index, rule, range(len(rule.body)), bound, _MOST_DERIVATIONS)
+            found = ground(self._index, rule, binding=binding, most=_MOST_DERIVATIONS)
             if found.cut:
                 raise RunError(
                     f"{name_fact(self._graph, (subject, relation, object))}: more than {_MOST_DERIVATIONS:,} "
@@ -136,6 +133,6 @@ class Search:
         return Derivations(np.concatenate(numbers)[order], together[order])
 
 
-def _more(budget: int) -> int:
+def _larger(budget: int) -> int:
     """Return a larger budget: little more for small proofs, and few steps to the size of a large one."""
     return budget + max(1, budget // 4)

@@ -1,16 +1,22 @@
-"""Support: how many facts of a head relation each body predicts. The first half of mining, one head at a time."""
+"""What mining counts: how many facts of a head each body predicts, then how many pairs each of these bodies has.
+
+The first half, support, goes through one head at a time; the second, the sizes of bodies in all and under the PCA,
+through one body at a time.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clausal.graph.facts import found_in
-from clausal.logic.mining.edges import Edges, Ids, distinct, slices_of_cost, spread
+from clausal.logic.mining.edges import Edges, Ids, distinct, expand_runs, slices_of_cost
 
-_BUDGET = 2_000_000  # edges looked at together, at some 100 bytes each
+_MOST_EDGES = 2_000_000  # looked at together, at some 100 bytes each
+_MOST_PAIRS = 1_000_000  # likewise, of predicted pairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +37,7 @@ def one_atom_supports(edges: Edges, head: int, least: int) -> Supports:
     """Find the bodies of one atom that predict at least ``least`` pairs of ``head``, circular ones apart."""
     source, target = edges.of_label[head]
     places = np.searchsorted(edges.pairs, source * edges.entities + target)
-    _, rows = spread(edges.first_of_pair[places], edges.labels_of_pair[places])
+    _, rows = expand_runs(edges.first_of_pair[places], edges.labels_of_pair[places])
     support = np.bincount(edges.label[rows], minlength=2 * edges.relations)
     circular = np.zeros(len(support), np.int64)
     circular[head] = support[head]  # a relation follows from itself
@@ -52,7 +58,7 @@ def chain_supports(edges: Edges, head: int, least: int) -> Supports:
         allowed = first if forward else last[edges.inverse(np.arange(labels))]
         rows = np.flatnonzero(from_source == forward)
         near, far = (source[rows], target[rows]) if forward else (target[rows], source[rows])
-        for part in slices_of_cost(edges.degree[near], _BUDGET):
+        for part in slices_of_cost(edges.degree[near], _MOST_EDGES):
             pair, near_label, middle, far_label = _paths(edges, near[part], far[part], allowed)
             b1, b2 = (near_label, far_label) if forward else (edges.inverse(far_label), edges.inverse(near_label))
             kept = np.flatnonzero(first[b1] & last[b2])
@@ -77,9 +83,9 @@ def _reach(edges: Edges, ends: Ids, least: int) -> NDArray[np.bool_]:
     """
     entities, times = np.unique(ends, return_counts=True)
     reached = np.zeros(2 * edges.relations, np.int64)
-    for part in slices_of_cost(edges.degree[entities], _BUDGET):
+    for part in slices_of_cost(edges.degree[entities], _MOST_EDGES):
         chosen = entities[part]
-        runs, rows = spread(edges.first_of_source[chosen], edges.degree[chosen])
+        runs, rows = expand_runs(edges.first_of_source[chosen], edges.degree[chosen])
         once = distinct(runs * (2 * edges.relations) + edges.label[rows])
         runs, label = np.divmod(once, 2 * edges.relations)
         reached += np.bincount(label, times[part][runs], minlength=len(reached)).astype(np.int64)
@@ -91,14 +97,14 @@ def _paths(edges: Edges, near: Ids, far: Ids, allowed: NDArray[np.bool_]) -> tup
 
     ``allowed`` says which labels the first may have.
     """
-    runs, rows = spread(edges.first_of_source[near], edges.degree[near])
+    runs, rows = expand_runs(edges.first_of_source[near], edges.degree[near])
     kept = np.flatnonzero(allowed[edges.label[rows]])
     runs, rows = runs[kept], rows[kept]
     wanted = edges.target[rows] * edges.entities + far[runs]
     places = np.minimum(np.searchsorted(edges.pairs, wanted), len(edges.pairs) - 1)
     closed = np.flatnonzero(edges.pairs[places] == wanted)
     runs, rows, places = runs[closed], rows[closed], places[closed]
-    paths, last = spread(edges.first_of_pair[places], edges.labels_of_pair[places])
+    paths, last = expand_runs(edges.first_of_pair[places], edges.labels_of_pair[places])
     return runs[paths], edges.label[rows[paths]], edges.target[rows[paths]], edges.label[last]
 
 
@@ -126,3 +132,53 @@ class _Tally:
         counts = np.zeros(len(keys), np.int64)
         counts[np.searchsorted(keys, self.keys)] = self.counts
         return counts
+
+
+def one_atom_sizes(edges: Edges, body: int, head: int) -> tuple[int, int]:
+    """Count the pairs of a body of one atom, and those whose first entity is a source of the head."""
+    sources = edges.of_label[body][0]
+    return len(sources), int(found_in(sources, edges.sources[head]).sum())
+
+
+class ChainsInto:
+    """All chains b1(X, Y), b2(Y, Z) with one b2, whose edges are indexed once."""
+
+    def __init__(self, edges: Edges, second: int) -> None:
+        self.edges = edges
+        source, self.target = edges.of_label[second]
+        self.fan = np.bincount(source, minlength=edges.entities)
+        self.first = np.cumsum(self.fan) - self.fan
+
+    def sizes(
+        self, first: int, heads: Sequence[int], most: NDArray[np.float64], most_pca: NDArray[np.float64]
+    ) -> tuple[Ids, Ids]:
+        """Count for each head the distinct pairs (X, Z) of the chain, and those whose X is a source of the head.
+
+        A head is given up, and its counts are too small, once it has more pairs than ``most``, or more than
+        ``most_pca`` whose X is a source of it: this is what keeps hubs, which join everything with everything,
+        affordable.
+        """
+        size, size_pca = (np.zeros(len(heads), np.int64) for _ in range(2))
+        alive = np.ones(len(heads), np.bool_)
+        source, middle = self.edges.of_label[first]
+        leads_on = self.fan[middle] > 0
+        source, middle = source[leads_on], middle[leads_on]
+        # Cut only between sources, so that a pair is counted in one slice.
+        starts = np.append(np.flatnonzero(np.diff(source, prepend=-1)), len(source))
+        cost = np.diff(np.append(0, np.cumsum(self.fan[middle]))[starts])
+        for part in slices_of_cost(cost, _MOST_PAIRS):
+            rows = slice(int(starts[part.start]), int(starts[part.stop]))
+            x, reached = self._reached(source[rows], middle[rows])
+            size[alive] += reached.sum()
+            for index in np.flatnonzero(alive):
+                size_pca[index] += reached[found_in(x, self.edges.sources[heads[int(index)]])].sum()
+            alive &= (size <= most) & (size_pca <= most_pca)
+            if not alive.any():
+                break
+        return size, size_pca
+
+    def _reached(self, source: Ids, middle: Ids) -> tuple[Ids, Ids]:
+        """Return the distinct X of these edges, and how many distinct Z the chain leads to from each."""
+        runs, rows = expand_runs(self.first[middle], self.fan[middle])
+        pairs = distinct(source[runs] * self.edges.entities + self.target[rows])
+        return np.unique(pairs // self.edges.entities, return_counts=True)
