@@ -14,8 +14,8 @@ from random_models import groups_of, random_predictor
 
 from clausal.adversary import SEMANTICS, ClosedForm, GradientAscent, certify, without_closed_form
 from clausal.adversary.semantics import Threshold
-from clausal.model.model_f import ModelF
 from clausal.model import Ball, BlockScorer, Box, Cube, Sphere, Unbounded
+from clausal.model.model_f import ModelF
 from clausal.model.scorers import SCORERS
 
 CLAUSES = {
@@ -240,7 +240,9 @@ def test_symmetry_costs_nothing_in_distmult_and_the_imaginary_part_in_complex():
 
 
 def test_every_scorer_of_blocks_is_compared_with_brute_force_here():
-    assert {scorer for scorer, _ in MODELS} == {name for name, kind in SCORERS.items() if issubclass(kind, BlockScorer)} - {ModelF.name}
+    assert {scorer for scorer, _ in MODELS} == {
+        name for name, kind in SCORERS.items() if issubclass(kind, BlockScorer)
+    } - {ModelF.name}
 
 
 @pytest.mark.parametrize(

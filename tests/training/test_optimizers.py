@@ -13,9 +13,9 @@ from torch import nn
 from torch.optim import Adagrad
 
 from clausal.config import Settings, TrainSettings
+from clausal.fast.adagrad import FusedAdagrad
 from clausal.graph import Graph, Names
 from clausal.training import prepare
-from clausal.fast.adagrad import FusedAdagrad
 from clausal.training.optimizers import make_optimizer, optimizer_tensors, restore_optimizer
 
 

@@ -19,6 +19,7 @@ from clausal.logic.rules import Rule, encode_rule
 from clausal.logic.shape import AtomShape, Slot
 from clausal.logic.store import load_facts, load_rows, open_store, readable_errors
 from clausal.logic.syntax import Clause, Falsum, Variable
+from clausal.observer import Observer, replaces
 
 _FIRST_BATCH = 8  # bodies
 _LARGEST_BATCH = 50_000
