@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -66,7 +65,7 @@ def evaluate(
     if clauses is not None and entailed is None:
         raise InputError("--clauses says what train entails; add --entailed first")
     loaded = load(run, device=device)
-    loaded = loaded if clauses is None else replace(loaded, clauses=read_clauses(clauses))
+    others = None if clauses is None else read_clauses(clauses)
     graph = loaded.graph
     chosen: Any = split
     if split in graph.parts:
@@ -84,7 +83,7 @@ def evaluate(
         print_results(format, rows, found.to_dict(per_relation=relations), title=f"{run}: classification")
         return
     if entailed is not None:
-        say_left_out(loaded.closure)
+        say_left_out(loaded.closure_under(others))
     with Bars() as bars:
         evaluation = loaded.evaluate(
             chosen,
@@ -92,6 +91,7 @@ def evaluate(
             filter=filter.value,
             per_relation=relations,
             entailed="first" if entailed else None,
+            clauses=others,
             observer=bars,
         )
     payload = evaluation.to_dict() | ({} if split in graph.splits else {"split": split})

@@ -97,8 +97,8 @@ def _alone(folder: Path, observer: Observer | None) -> Iterator[None]:
     lock = folder.with_name(f".{folder.name}.lock")
 
     def say_why() -> None:
-        if progress:
-            progress(f"{folder.name} (waiting for another process)", 0, None)
+        if observer is not None:
+            observer.advanced(f"{folder.name} (waiting for another process)", 0, None, "bytes")
 
     with _cache_explained(lock):
         lock.parent.mkdir(parents=True, exist_ok=True)
