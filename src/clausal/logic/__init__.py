@@ -37,7 +37,7 @@ from clausal.logic.syntax import (
 
 if TYPE_CHECKING:
     from clausal.logic.closure import Closure, close, partition
-    from clausal.logic.mining import MinedRule, mine
+    from clausal.logic.mining import MinedRule, mine, write_mined
     from clausal.logic.proofs import Proof, Prover
 
 _MODULE_OF = {
@@ -48,6 +48,7 @@ _MODULE_OF = {
     "close": "clausal.logic.closure",
     "mine": "clausal.logic.mining",
     "partition": "clausal.logic.closure",
+    "write_mined": "clausal.logic.mining",
 }
 
 __all__ = [
@@ -91,6 +92,7 @@ __all__ = [
     "read_rules",
     "shape_of",
     "weigh_clauses",
+    "write_mined",
     "write_rules",
 ]
 
