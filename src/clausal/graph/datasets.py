@@ -15,6 +15,7 @@ from gzip import BadGzipFile
 from pathlib import Path
 
 from clausal.errors import InputError, RunError, did_you_mean
+from clausal.files import write_bytes
 from clausal.graph.catalogue import DATASETS, DataFile, DataSet, Source
 from clausal.graph.download import DownloadError, Progress, download
 
@@ -97,7 +98,7 @@ def obtain(
                 raw.unlink()
                 problems.append(f"{source.address}: not the published content (SHA-256 differs); removed")
                 continue
-            _write(text, target)
+            write_bytes(target, text)
             if source.member is None:
                 raw.unlink()
             return target
@@ -154,9 +155,3 @@ def _member(archive: Path, name: str) -> bytes:
 def _same_path(path: str, name: str) -> bool:
     """Say whether an archive's path is ``name``, perhaps below further folders."""
     return f"/{path}".endswith(f"/{name}")
-
-
-def _write(text: bytes, target: Path) -> None:
-    part = target.with_name(target.name + ".part")
-    part.write_bytes(text)
-    part.replace(target)

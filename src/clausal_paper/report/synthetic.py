@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from clausal_paper.files import read_json
+from clausal.files import read_json
 from clausal_paper.report.records import MISSING, made_on, notes, table
 from clausal_paper.synthetic.bases import CLAUSE_TYPES
 from clausal_paper.synthetic.cells import ADVERSARIES, DOMAINS
