@@ -15,8 +15,8 @@ from clausal.errors import InputError, RunError
 from clausal.graph import Graph, Names
 from clausal.logic import parse_clause
 from clausal.model import MultilinearScorer, check_encoder, check_scorer
+from clausal.model.build import find_device
 from clausal.training import prepare
-from clausal.training.prepare import find_device
 
 TINY = {"epochs": 3, "passes": 3}
 

@@ -23,6 +23,9 @@ from clausal.model.predictor import LinkPredictor
 _EXACT = 1e-9
 _WIDE = 0.05
 """Relative gaps above this are worth a search."""
+SHARE_OF_MARGIN = 0.01
+"""Facts are pushed above the margin γ and corruptions below −γ, so a violation of this share of γ turns no fact into
+its opposite; and it is far above the rounding errors of single precision."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,3 +144,8 @@ def _method(bounds: Sequence[Bound], bound: Tensor) -> str:
     if not bound.isfinite().all():
         return "gradient ascent"
     return "closed form" if all(known.weights.shape[1] == 1 for known in bounds) else "dual bound"
+
+
+def default_tolerance(margin: float) -> float:
+    """Return the violation up to which a clause counts as obeyed: a hundredth of the margin."""
+    return SHARE_OF_MARGIN * (margin or 1.0)

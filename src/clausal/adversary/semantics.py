@@ -17,6 +17,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from clausal.config import ClauseSettings
 from clausal.logic.normal_forms import negation_normal, simplified
 from clausal.logic.shape import AtomShape, Skeleton
 from clausal.logic.syntax import And, Falsum, Iff, Implies, Not, Or
@@ -202,6 +203,13 @@ class Lukasiewicz(_OnTruthValues):
 
 
 SEMANTICS: dict[str, type[Semantics]] = {kind.name: kind for kind in (Godel, Sum, Threshold, Product, Lukasiewicz)}
+
+
+def make_semantics(settings: ClauseSettings) -> Semantics:
+    """Make the semantics that the settings name."""
+    if settings.semantics == "threshold":
+        return Threshold(*settings.thresholds)
+    return SEMANTICS[settings.semantics]()
 
 
 Pooling = Callable[[Tensor], Tensor]

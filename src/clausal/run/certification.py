@@ -10,10 +10,10 @@ from typing import Any, get_args
 import torch
 
 from clausal.adversary import SEMANTICS, ClauseGroup, Semantics, group_clauses
-from clausal.adversary.certificates import Certificate, certify
+from clausal.adversary.certificates import Certificate, certify, default_tolerance
 from clausal.adversary.reciprocal import readings_of
 from clausal.adversary.regions import RegionName, resolved
-from clausal.adversary.semantics import Godel, Threshold
+from clausal.adversary.semantics import Godel, Threshold, make_semantics
 from clausal.config import Settings
 from clausal.errors import InputError, did_you_mean
 from clausal.evaluation.entities import EntityCheck, check_entities
@@ -24,8 +24,6 @@ from clausal.logic.shape import Slot
 from clausal.logic.syntax import Clause, Implies
 from clausal.model.predictor import LinkPredictor
 from clausal.run.verdicts import ClauseCertificate, EntityFigures, Example, Verdict, verdict
-from clausal.training.certified import default_tolerance
-from clausal.training.prepare import make_semantics
 
 Progress = Callable[[int, int], None]
 

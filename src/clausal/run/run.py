@@ -29,7 +29,7 @@ from clausal.evaluation.evaluate import find_facts
 from clausal.graph.graph import Facts, Graph
 from clausal.logic.closure import Closure
 from clausal.logic.syntax import Clause
-from clausal.model.build import build_predictor, build_scorer
+from clausal.model.build import build_predictor, build_scorer, find_device, make_predictor
 from clausal.model.predictor import LinkPredictor
 from clausal.model.scorers.base import Scorer
 from clausal.run.certification import Certification, certify_clauses
@@ -38,7 +38,6 @@ from clausal.run.directory import MODEL, RunDirectory
 from clausal.run.entailment import Entailed, check_entailed, close_train
 from clausal.run.explanation import Explanation, explain
 from clausal.run.prediction import Answer, predict
-from clausal.training.prepare import find_device, make_predictor
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,11 +1,10 @@
 """Training: fact losses, corruption and the loop of Algorithm 1."""
 
 from clausal.training.algorithm import AdversarialSetTraining, PassReport
-from clausal.training.prepare import make_predictor, prepare
+from clausal.training.prepare import prepare
 
 __all__ = [
     "AdversarialSetTraining",
     "PassReport",
-    "make_predictor",
     "prepare",
 ]

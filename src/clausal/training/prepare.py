@@ -13,19 +13,18 @@ import torch
 from torch import nn
 
 from clausal.adversary import (
-    SEMANTICS,
     Adversary,
     ClauseGroup,
     ClosedForm,
     GradientAscent,
     RealEntities,
-    Semantics,
     group_clauses,
     readings_of,
     without_closed_form,
 )
+from clausal.adversary.certificates import default_tolerance
 from clausal.adversary.forms import LINEAR
-from clausal.adversary.semantics import Threshold
+from clausal.adversary.semantics import make_semantics
 from clausal.config import ClauseSettings, FactSettings, Settings
 from clausal.errors import InputError
 from clausal.evaluation import evaluate
@@ -35,15 +34,12 @@ from clausal.fast.recorded import RecordedAscent
 from clausal.graph.graph import Graph
 from clausal.logic import check_clauses
 from clausal.logic.syntax import Clause
-from clausal.model.build import build_predictor
+from clausal.model.build import find_device, make_predictor
 from clausal.model.contracts import ContractError, check_encoder, check_scorer
-from clausal.model.encoders import Table
 from clausal.model.predictor import LinkPredictor
-from clausal.model.pretrained import read_vectors
 from clausal.model.scorers.base import MultilinearScorer, Scorer
-from clausal.model.tensors import generator_at
 from clausal.training.algorithm import AdversarialSetTraining, Certify, Validate
-from clausal.training.certified import CertifiedInconsistency, default_tolerance
+from clausal.training.certified import CertifiedInconsistency
 
 
 def check_arguments(
@@ -94,7 +90,6 @@ _FALLBACKS = {
     "gradient": "gradient ascent treats them instead (clauses.fallback)",
     "skip": "they are left out (clauses.fallback)",
 }
-_INITIALISATION = 0  # a stream of random numbers; the others are in algorithm.py
 
 
 def prepare(
@@ -124,25 +119,6 @@ def prepare(
     adversary, groups = make_adversary(graph, clauses, settings.clauses, predictor, tell, settings.train.step)
     validate, certify = make_validation(graph, settings), make_certification(graph, groups, settings, device)
     return AdversarialSetTraining(predictor, graph, groups, adversary, settings, validate, certify, tell)
-
-
-def make_predictor(
-    graph: Graph, settings: Settings, *, scorer: Scorer | None = None, encoder: nn.Module | None = None
-) -> LinkPredictor:
-    """Build the predictor for a graph and initialise it from the seed; a user's modules are copied, not changed."""
-    model, scorer, encoder = settings.model, deepcopy(scorer), deepcopy(encoder)
-    dim = scorer.dim if scorer is not None else model.dim
-    vectors = read_vectors(model.pretrained, graph.entities, dim, model.pretrained_names) if model.pretrained else None
-    pairs = torch.from_numpy(graph.train[:, [0, 2]])
-    sizes = len(graph.entities), len(graph.relations)
-    predictor = build_predictor(model, *sizes, pairs=pairs, vectors=vectors, scorer=scorer, encoder=encoder)
-    predictor.reset_parameters(generator_at(settings.train.seed, _INITIALISATION))
-    if model.initial_scale != 1:
-        predictor.scale_(model.initial_scale)
-    if vectors is not None and type(predictor.encoder) is Table:
-        predictor.encoder.weight.data.copy_(vectors)
-        predictor.project_()
-    return predictor
 
 
 def make_adversary(
@@ -182,13 +158,6 @@ def make_adversary(
     return adversary, groups
 
 
-def make_semantics(settings: ClauseSettings) -> Semantics:
-    """Make the semantics that the settings name."""
-    if settings.semantics == "threshold":
-        return Threshold(*settings.thresholds)
-    return SEMANTICS[settings.semantics]()
-
-
 def _explain_without_closed_form(predictor: LinkPredictor, clauses: Sequence[Clause], most: int = 5) -> str:
     """Say which clauses have no closed form under this scorer and domain."""
     scorer, domain = type(predictor.scorer).__name__, predictor.domain.name
@@ -222,17 +191,3 @@ def make_certification(
     return CertifiedInconsistency(
         bounds, [group.to(device) for group in groups], default_tolerance(settings.facts.margin)
     )
-
-
-def find_device(name: str, option: str = "train.device") -> torch.device:
-    """Resolve ``auto`` and check that the device is there."""
-    if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        device = torch.device(name)
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError) as error:
-        reason = str(error).splitlines()[0].removeprefix("CUDA error: ")
-        here = ", ".join(["cpu", *(f"cuda:{number}" for number in range(torch.cuda.device_count()))])
-        raise InputError(f"{option}: '{name}' cannot be used here: {reason}; this machine has {here}") from None
-    return device
