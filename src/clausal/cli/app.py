@@ -18,6 +18,7 @@ from clausal.cli.commands import Command, Group
 from clausal.cli.demo import demo
 from clausal.cli.evaluate import evaluate
 from clausal.cli.mine import mine
+from clausal.cli.output import say
 from clausal.cli.partition import partition
 from clausal.cli.predict import predict
 from clausal.cli.prove import prove
@@ -57,7 +58,12 @@ for command in (demo, train, search, evaluate, predict, certify, clauses, closur
 def add_plugins() -> None:
     """Add the commands that installed packages bring: a function is a command, a ``typer.Typer`` a group of them."""
     for plugin in entry_points(group="clausal.commands"):
-        loaded = plugin.load()
+        try:
+            loaded = plugin.load()
+        except Exception as error:  # another package's code: whatever it raises, the other commands are there
+            reason = " ".join(str(error).split())
+            say(f"warning: the command '{plugin.name}' is left out: {plugin.value}: {type(error).__name__}: {reason}")
+            continue
         if isinstance(loaded, typer.Typer):
             app.add_typer(loaded, name=plugin.name)
         else:

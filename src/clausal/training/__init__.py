@@ -1,10 +1,12 @@
 """Training: fact losses, corruption and the loop of Algorithm 1."""
 
 from clausal.training.algorithm import AdversarialSetTraining, PassReport
-from clausal.training.prepare import prepare
+from clausal.training.prepare import make_adversary, make_validation, prepare
 
 __all__ = [
     "AdversarialSetTraining",
     "PassReport",
+    "make_adversary",
+    "make_validation",
     "prepare",
 ]

@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 _OUT = Path("reproduced")
 
 
-def synthetic(
-    quick: QuickOption = False, out: OutOption = _OUT, format: FormatOption = Format.table
-) -> None:
+def synthetic(quick: QuickOption = False, out: OutOption = _OUT, format: FormatOption = Format.table) -> None:
     """Train on synthetic knowledge bases by type of clause, and compare AUC-PR with the paper."""
     from clausal_paper.synthetic.reproduction import reproduce, time_ratio
 

@@ -17,6 +17,7 @@ from clausal.model import LinkPredictor, Sphere, Table
 from clausal_paper.kale.groundings import GroundRules
 from clausal_paper.kale.settings import KaleSettings
 
+
 def scale(dim: int) -> float:
     """Return 3√k, which no ‖h + r − t‖₁ of unit vectors exceeds."""
     return 3 * math.sqrt(dim)

@@ -187,7 +187,9 @@ def _ours(system: System, parts: Sequence[str]) -> list[str]:
 
 def _verdict(system: System) -> str:
     short = system.short_of_target()
-    return "missed by " + ", ".join(f"{by:.4f} ({_BEYOND_PARTS[part]})" for part, by in short.items()) if short else "met"
+    return (
+        "missed by " + ", ".join(f"{by:.4f} ({_BEYOND_PARTS[part]})" for part, by in short.items()) if short else "met"
+    )
 
 
 def _published(found: Published, parts: Sequence[str]) -> list[str]:

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, Generic
 
 from clausal.errors import InputError
+from clausal.files import explained_os_errors, read_json, write_json
 from clausal.graph import Graph
 from clausal.logic import Clause
-from clausal.files import explained_os_errors, read_json, write_json
 from clausal_paper.tables.rows import BeyondRow, PaperRow, R, TableRow, beyond_rows, paper_rows
 from clausal_paper.tables.run import Record, run_row
 from clausal_paper.tables.training import LOG, OnEpoch, OnPass, Tell, describe, settings_of
