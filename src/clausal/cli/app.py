@@ -5,6 +5,7 @@ Other packages add commands by an entry point of the group ``clausal.commands``,
 
 from __future__ import annotations
 
+from functools import cache
 from importlib.metadata import entry_points
 from typing import Annotated
 
@@ -55,8 +56,9 @@ for command in (demo, train, search, evaluate, predict, certify, clauses, closur
     app.command(cls=Command)(command)
 
 
+@cache
 def add_plugins() -> None:
-    """Add the commands that installed packages bring: a function is a command, a ``typer.Typer`` a group of them."""
+    """Add, once, the commands that installed packages bring: a function is a command, a ``typer.Typer`` a group of them."""
     for plugin in entry_points(group="clausal.commands"):
         try:
             loaded = plugin.load()

@@ -7,7 +7,7 @@ from clausal.search.best import best_settings
 from clausal.search.journal import FAILED, FINISHED, Journal, Trial
 from clausal.search.result import SearchResult
 from clausal.search.samplers import grid_points
-from clausal.search.search import load_search, resume_search, search
+from clausal.search.searching import load_search, resume_search, search
 from clausal.search.space import Choice, Range, make_space
 from clausal.search.trials import make_trials
 

@@ -1,1 +1,1 @@
-"""The settings of the rows of the tables, one TOML file for each preset; the entry point ``clausal.presets`` names us."""
+"""The settings that the rows of the tables are trained by, a TOML file each; an entry point names this package."""
