@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +11,7 @@ import typer
 
 from clausal.cli.inputs import ColumnsOption, locate_clauses, read_clauses, read_graph
 from clausal.cli.output import Format, FormatOption, say
-from clausal.cli.progress import counting_progress
+from clausal.cli.progress import Bars
 from clausal.errors import InputError
 
 if TYPE_CHECKING:
@@ -64,8 +63,8 @@ def clauses(
     if loaded is not None:
         from clausal.logic import measure_clauses
 
-        with counting_progress() as progress:
-            measured = measure_clauses(given, loaded, progress=partial(progress, "counting"))
+        with Bars() as bars:
+            measured = measure_clauses(given, loaded, observer=bars)
     if to is not None or out is not None or choosing:
         _convert(_chosen(given, measured, weigh, min_confidence), to or "clausal", out)
         if out is None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from clausal.cli.output import say
-from clausal.cli.progress import download_progress
+from clausal.cli.progress import Bars
 from clausal.errors import InputError
 
 if TYPE_CHECKING:
@@ -55,8 +55,8 @@ def read_graph(
 
     given = {name: share for name, share in (("valid", valid), ("test", test)) if share is not None}
     shares = {"valid": 0.0, "test": 0.0} if whole else given
-    with download_progress() as progress:
-        graph = load_graph(source, columns=columns, seed=seed, progress=progress, **shares)
+    with Bars() as bars:
+        graph = load_graph(source, columns=columns, seed=seed, observer=bars, **shares)
     say(graph.summary())
     for note in graph.notes:
         say(f"note: {note}")
@@ -94,8 +94,8 @@ def locate_clauses(source: str) -> Path:
 
     name = source.removesuffix("-simple")
     if name in DATASETS and not Path(source).exists():
-        with download_progress() as progress:
-            path = dataset_clauses(name, simple=name != source, progress=progress)
+        with Bars() as bars:
+            path = dataset_clauses(name, simple=name != source, observer=bars)
         if path is None:
             raise InputError(f"the data set {name} comes without clauses; give a file of clauses")
         return path

@@ -17,10 +17,11 @@ from pathlib import Path
 from clausal.errors import InputError, RunError, did_you_mean
 from clausal.files import write_bytes
 from clausal.graph.catalogue import DATASETS, DataFile, DataSet, Source
-from clausal.graph.download import DownloadError, Progress, download
+from clausal.graph.download import DownloadError, download
+from clausal.observer import Observer
 
 
-def dataset_folder(name: str, progress: Progress | None = None) -> Path:
+def dataset_folder(name: str, observer: Observer | None = None) -> Path:
     """Return the folder that holds a data set's files; those that are nowhere here are downloaded."""
     dataset = _dataset(name)
     own = _own_folder(dataset)
@@ -28,12 +29,12 @@ def dataset_folder(name: str, progress: Progress | None = None) -> Path:
         return own
     cached = cache_folder() / dataset.name
     for file in dataset.files:
-        obtain(file, cached, progress)
+        obtain(file, cached, observer)
     shutil.rmtree(cached / ".downloads", ignore_errors=True)  # the archives have given all their members
     return cached
 
 
-def dataset_clauses(name: str, simple: bool = False, progress: Progress | None = None) -> Path | None:
+def dataset_clauses(name: str, simple: bool = False, observer: Observer | None = None) -> Path | None:
     """Return the clause file that comes with a data set, or None; ``simple``: only one-atom bodies."""
     dataset = _dataset(name)
     wanted = dataset.simple_clauses if simple else dataset.clauses
@@ -43,7 +44,7 @@ def dataset_clauses(name: str, simple: bool = False, progress: Progress | None =
     if own is not None and (own / wanted).is_file():
         return own / wanted
     file = next(file for file in dataset.files if file.name == wanted)
-    return obtain(file, cache_folder() / dataset.name, progress)
+    return obtain(file, cache_folder() / dataset.name, observer)
 
 
 def cache_folder() -> Path:
@@ -75,7 +76,7 @@ _MOST_MEMBER_BYTES = 1 << 30
 
 
 def obtain(
-    file: DataFile, folder: Path, progress: Progress | None = None, *, attempts: int = 3, pause: float = 1.0
+    file: DataFile, folder: Path, observer: Observer | None = None, *, attempts: int = 3, pause: float = 1.0
 ) -> Path:
     """Put ``file`` into ``folder`` unless it is there, verified; archives stay in ``folder/.downloads``."""
     target = folder / file.name
@@ -89,7 +90,7 @@ def obtain(
             raw = downloads / hashlib.sha256(source.address.encode()).hexdigest()[:16]
             try:
                 if not raw.exists():
-                    download(source.address, raw, label=label, progress=progress, attempts=attempts, pause=pause)
+                    download(source.address, raw, label=label, observer=observer, attempts=attempts, pause=pause)
                 text = _text(raw, source)
             except DownloadError as error:
                 problems.append(f"{source.address}: {error}")

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from clausal.logic.check import check_clauses
 from clausal.logic.formats import FORMATS, print_rules, read_clauses, read_rules, write_rules
-from clausal.logic.measures import Measures, confident_clauses, measure_clauses, weigh_clauses
 from clausal.logic.parser import parse_clause, parse_clauses
 from clausal.logic.printer import print_clause, print_formula
 from clausal.logic.shape import (
@@ -37,17 +36,22 @@ from clausal.logic.syntax import (
 
 if TYPE_CHECKING:
     from clausal.logic.closure import Closure, close, partition
+    from clausal.logic.measures import Measures, confident_clauses, measure_clauses, weigh_clauses
     from clausal.logic.mining import MinedRule, mine, write_mined
     from clausal.logic.proofs import Proof, Prover
 
 _MODULE_OF = {
     "Closure": "clausal.logic.closure",
+    "Measures": "clausal.logic.measures",
     "MinedRule": "clausal.logic.mining",
     "Proof": "clausal.logic.proofs",
     "Prover": "clausal.logic.proofs",
     "close": "clausal.logic.closure",
+    "confident_clauses": "clausal.logic.measures",
+    "measure_clauses": "clausal.logic.measures",
     "mine": "clausal.logic.mining",
     "partition": "clausal.logic.closure",
+    "weigh_clauses": "clausal.logic.measures",
     "write_mined": "clausal.logic.mining",
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -23,9 +23,8 @@ from clausal.logic.normal_forms import simplified
 from clausal.logic.shape import Slot
 from clausal.logic.syntax import Clause, Implies
 from clausal.model.predictor import LinkPredictor
+from clausal.observer import Observer
 from clausal.run.verdicts import ClauseCertificate, EntityFigures, Example, Verdict, verdict
-
-Progress = Callable[[int, int], None]
 
 _ROUNDING = 1e-9  # attained and bound of a closed form differ by as much in double precision
 
@@ -69,7 +68,7 @@ def certify_clauses(
     tolerance: float | None = None,
     semantics: str | None = None,
     thresholds: tuple[float, float] | None = None,
-    progress: Progress | None = None,
+    observer: Observer | None = None,
 ) -> Certification:
     """Certify clauses on a trained predictor; the settings give semantics and tolerance where none are named."""
     if not clauses:
@@ -82,7 +81,7 @@ def certify_clauses(
     groups = [group.to(predictor.device) for group in group_clauses(clauses, graph.entities, graph.relations)]
     facts = torch.from_numpy(graph.train).to(predictor.device)
     certificates = certify(predictor, groups, semantics=meaning, region=region, facts=facts)
-    checks = _check(predictor, groups, entities, meaning, tolerance, progress)
+    checks = _check(predictor, groups, entities, meaning, tolerance, observer or Observer())
     found = {
         id(clause): _certificate(group, certificate, place, checks.get(id(clause)), predictor, graph, tolerance)
         for group, certificate in zip(groups, certificates, strict=True)
@@ -119,13 +118,19 @@ def _check(
     wanted: bool,
     semantics: Semantics,
     tolerance: float,
-    progress: Progress | None,
+    observer: Observer,
 ) -> dict[int, EntityCheck]:
     """Return what the entities say of each clause, by its id; nothing where they are not to be asked."""
     clauses = [clause for group in groups for clause in group.clauses]
     if not wanted:
         return {}
-    checks = check_entities(predictor, groups, semantics=semantics, tolerance=tolerance, progress=progress)
+    checks = check_entities(
+        predictor,
+        groups,
+        semantics=semantics,
+        tolerance=tolerance,
+        progress=lambda done, total: observer.advanced("certifying", done, total, "rows"),
+    )
     return {id(clause): check for clause, check in zip(clauses, checks, strict=True)}
 
 

@@ -1,6 +1,7 @@
 """Training: fact losses, corruption and the loop of Algorithm 1."""
 
-from clausal.training.algorithm import AdversarialSetTraining, PassReport
+from clausal.observer import PassReport
+from clausal.training.algorithm import AdversarialSetTraining
 from clausal.training.prepare import make_adversary, make_validation, prepare
 
 __all__ = [

@@ -25,6 +25,7 @@ from clausal.errors import RunError
 from clausal.graph.graph import Graph
 from clausal.model.predictor import LinkPredictor
 from clausal.model.tensors import generator_at, seed_at
+from clausal.observer import PassReport
 from clausal.training.averaging import Average
 from clausal.training.objective import Objective
 from clausal.training.optimizers import make_optimizer, optimizer_tensors, restore_optimizer
@@ -45,17 +46,6 @@ class Position:
     best_epoch: int = 0
     since_best: int = 0
     stopped: bool = False
-
-
-@dataclass(frozen=True)
-class PassReport:
-    """What one pass over the facts showed: for the progress bar and the log."""
-
-    epoch: int
-    passes: int
-    fact_loss: float
-    inconsistency: float
-    violated: int
 
 
 Validate = Callable[[LinkPredictor], Mapping[str, float]]

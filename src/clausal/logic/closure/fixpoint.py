@@ -6,7 +6,7 @@ Test-I and Test-II of Guo et al. (2016): test facts that do not follow from trai
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import count
@@ -22,6 +22,7 @@ from clausal.logic.closure.engine import Engine
 from clausal.logic.closure.plan import LeftOut, Plan, make_plan
 from clausal.logic.closure.queries import round_query
 from clausal.logic.syntax import Clause
+from clausal.observer import Observer, replaces
 
 EngineName = Literal["duckdb", "spark"]
 
@@ -32,9 +33,6 @@ class Round(NamedTuple):
     number: int
     new: int
     seconds: float
-
-
-Progress = Callable[[Round], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +56,7 @@ class Closure:
         return self.facts[np.searchsorted(self.round_of, 1) :]
 
 
+@replaces(progress=("derived", lambda number, new, total, seconds: (Round(number, new, seconds),)))
 def close(
     graph: Graph,
     clauses: Iterable[Clause],
@@ -69,7 +68,7 @@ def close(
     memory: str | None = None,
     threads: int | None = None,
     master: str | None = None,
-    progress: Progress | None = None,
+    observer: Observer | None = None,
 ) -> Closure:
     """Close facts, those of train unless others are given, under the clauses that are Horn.
 
@@ -79,7 +78,7 @@ def close(
     plan = make_plan(clauses, graph.entities, graph.relations)
     given = graph.train if facts is None else facts
     options = {"engine": engine, "memory": memory, "threads": threads, "master": master}
-    return close_plan(given, plan, rounds=rounds, limit=limit, progress=progress, **options)  # type: ignore[arg-type]
+    return close_plan(given, plan, rounds=rounds, limit=limit, observer=observer, **options)  # type: ignore[arg-type]
 
 
 def close_plan(
@@ -92,7 +91,7 @@ def close_plan(
     memory: str | None = None,
     threads: int | None = None,
     master: str | None = None,
-    progress: Progress | None = None,
+    observer: Observer | None = None,
 ) -> Closure:
     """Close facts under a plan that is made already; the options are those of ``close``."""
     for name, value in (("rounds", rounds), ("limit", limit), ("threads", threads)):
@@ -121,8 +120,8 @@ def close_plan(
                 )
             done.append(Round(number, len(new), time.perf_counter() - started))
             layers.append(_in_order(new))
-            if progress is not None:
-                progress(done[-1])
+            if observer is not None:
+                observer.derived(number, len(new), total, done[-1].seconds)
             if number == rounds:
                 break
     sizes = [len(facts), *(len(layer) for layer in layers)]

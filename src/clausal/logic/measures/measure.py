@@ -6,12 +6,13 @@ Clauses with the confidence that they have in a graph as their weight, so that o
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from clausal.logic.measures.plan import Body, Head, plan_clause
 from clausal.logic.syntax import Clause
+from clausal.observer import Observer, replaces
 
 if TYPE_CHECKING:
     from clausal.graph import Facts, Graph
@@ -47,19 +48,19 @@ class Measures:
         return self.support == self.body
 
 
+@replaces(progress=("advanced", lambda what, done, total, unit: (done, total)))
 def measure_clauses(
     clauses: Sequence[Clause],
     graph: Graph,
     facts: Facts | None = None,
     *,
     memory: str | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    observer: Observer | None = None,
 ) -> list[Measures | None]:
     """Measure each clause on ``facts``, by default the train facts.
 
     None stands for a clause that is not Horn, that names what the graph does not have, whose head has a variable
-    that its body lacks, or that is no more than ``p(X, Y)``. ``progress`` is called with the number of clauses that
-    are done, and of all that are counted.
+    that its body lacks, or that is no more than ``p(X, Y)``.
     """
     from clausal.logic.measures.counter import Counter
 
@@ -75,8 +76,8 @@ def measure_clauses(
             for index, support, body, pca_body in batch:
                 measured[index] = Measures(support, body, pca_body)
             done += len(batch)
-            if progress is not None:
-                progress(done, total)
+            if observer is not None:
+                observer.advanced("counting", done, total, "clauses")
     return measured
 
 

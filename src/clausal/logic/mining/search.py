@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,9 +16,7 @@ from clausal.logic.mining.edges import Edges, Ids
 from clausal.logic.mining.rule import MinedRule, chain, one_atom
 from clausal.logic.mining.supports import Supports, chain_supports, one_atom_supports
 from clausal.logic.syntax import Atom
-
-Progress = Callable[[str, int, int], None]
-"""Called with what is being counted, how much of it is done, and how much there is."""
+from clausal.observer import Observer, replaces
 
 _TITLES = {"head_coverage": "head coverage", "confidence": "confidence", "pca": "PCA confidence"}
 _ROUNDING = 1e-9  # bounds only save work and are a little wide; the thresholds themselves are compared exactly
@@ -44,6 +42,7 @@ class _Thresholds:
         )
 
 
+@replaces(progress=("advanced", lambda what, done, total, unit: (what, done, total)))
 def mine(
     graph: Graph,
     *,
@@ -52,7 +51,7 @@ def mine(
     min_confidence: float = 0.5,
     min_pca_confidence: float = 0.0,
     max_body: int = 2,
-    progress: Progress | None = None,
+    observer: Observer | None = None,
 ) -> list[MinedRule]:
     """Find the Horn clauses that hold often enough in a graph's train facts, the most confident first.
 
@@ -62,9 +61,8 @@ def mine(
     """
     _check(min_support, max_body, head_coverage=min_head_coverage, confidence=min_confidence, pca=min_pca_confidence)
     thresholds = _Thresholds(min_support, min_head_coverage, min_confidence, min_pca_confidence)
-    tell = progress or (lambda stage, done, total: None)
     edges = Edges(graph.train, len(graph.entities), len(graph.relations))
-    rules = _Miner(edges, list(graph.relations), thresholds, tell).rules(max_body)
+    rules = _Miner(edges, list(graph.relations), thresholds, observer or Observer()).rules(max_body)
     found = [rule for rule in rules if thresholds.admit(rule)]
     return sorted(found, key=lambda rule: (-rule.confidence, -rule.support, str(rule)))
 
@@ -74,7 +72,7 @@ class _Miner:
     edges: Edges
     names: list[str]
     thresholds: _Thresholds
-    tell: Progress
+    observer: Observer
 
     def rules(self, max_body: int) -> Iterator[MinedRule]:
         """Yield every rule with enough support; some that are not confident enough are left out early."""
@@ -87,7 +85,7 @@ class _Miner:
             yield from self._one_atom_rules(head, one_atom_supports(self.edges, head, least))
             if max_body == 2:
                 chains.append((head, chain_supports(self.edges, head, least)))
-            self.tell("support", relation + 1, relations)
+            self.observer.advanced("support", relation + 1, relations, "relations")
         if chains:
             yield from self._chains(chains)
 
@@ -116,7 +114,7 @@ class _Miner:
                 for same_body in np.split(rows, np.flatnonzero(np.diff(firsts[rows])) + 1):
                     found_heads = heads[same_body], support[same_body], circular[same_body]
                     yield from self._chain_rules(into, int(firsts[same_body[0]]), second, *found_heads)
-            self.tell("confidence", second + 1, labels)
+            self.observer.advanced("confidence", second + 1, labels, "relations")
 
     def _chain_rules(
         self, into: ChainsInto, first: int, second: int, heads: Ids, support: Ids, circular: Ids
