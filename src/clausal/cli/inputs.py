@@ -73,8 +73,8 @@ def read_graph(
     for note in graph.notes:
         say(f"note: {note}")
     if given and not Path(source).is_file():
-        options = " and ".join(f"--{name}" for name in given)
-        say(f"note: {options} did nothing: {graph.name} comes with its own splits")
+        names = " and ".join(f"--{name}" for name in given)
+        say(f"note: {names} did nothing: {graph.name} comes with its own splits")
     return graph
 
 

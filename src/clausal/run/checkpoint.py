@@ -17,7 +17,6 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from clausal.adversary.adversary import GroupSet, to_tensors
 from clausal.errors import InputError
 from clausal.files import atomic_file
 
@@ -97,7 +96,9 @@ def restore(training: AdversarialSetTraining, tensors: Mapping[str, Tensor], pos
 
 
 def _check_position(training: AdversarialSetTraining, position: Any) -> None:
-    known = {field.name: type(field.default) for field in fields(training.position)}
+    from clausal.training.algorithm import Position
+
+    known = {field.name: type(field.default) for field in fields(Position)}
     if not isinstance(position, dict) or {name: type(value) for name, value in position.items()} != known:
         raise ValueError(f"its position is not {', '.join(known)}")
     train = training.settings.train
@@ -129,6 +130,8 @@ def _check_tensors(training: AdversarialSetTraining, tensors: Mapping[str, Tenso
 
 def _expected_sets(training: AdversarialSetTraining, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Return what the adversary would find now: as many tensors, of the same shapes."""
+    from clausal.adversary.adversary import GroupSet, to_tensors
+
     saved = {name: tensor for name, tensor in tensors.items() if name.startswith("adversarial_set/")}
     for name in saved:
         place, _, field = name.removeprefix("adversarial_set/").partition("/")

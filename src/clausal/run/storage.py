@@ -74,7 +74,9 @@ def load_stored_graph(folder: Path, name: str) -> Graph:
     return Graph(
         entities=Names(by_kind["entity"], "entity"),
         relations=Names(by_kind["relation"], "relation"),
-        **splits,
+        train=splits["train"],
+        valid=splits["valid"],
+        test=splits["test"],
         parts=groups,
         name=name,
     )

@@ -8,9 +8,8 @@ import torch
 from clausal.errors import InputError
 from clausal.training import prepare
 from clausal.training.corruption import Corruption
+from clausal_paper.synthetic.bases import ENTITIES, UnionPredictor, in_union, knowledge_base, union_graph
 from clausal_paper.synthetic.cells import Cell, prepare_union, run_cell
-from clausal_paper.synthetic.knowledge_bases import ENTITIES, knowledge_base
-from clausal_paper.synthetic.union import UnionPredictor, in_union, union_graph
 
 TYPES = ("implication", "composition")
 

@@ -5,7 +5,7 @@ import pytest
 
 from clausal import Graph, parse_clauses
 from clausal.logic.closure import close
-from clausal_paper.ceiling import deduction_ceiling
+from clausal_paper.tables.clauses import deduction_ceiling
 from small_graphs import CLAUSES, small_facts
 
 

@@ -1,21 +1,22 @@
-"""``clausal reproduce synthetic``: the two tables of AUC-PR by type of clause, next to the paper's."""
+"""``clausal reproduce synthetic`` and ``contours``: AUC-PR by type of clause next to the paper's, and its figure."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from clausal.cli.output import Format, FormatOption, print_results, say
-from clausal.cli.progress import counting_progress
-from clausal_paper.commands.options import OutOption, QuickOption
+import typer
+
+from clausal.cli import Format, FormatOption, counting_progress, print_results, say
+from clausal_paper.commands.tables import OutOption, QuickOption
 
 if TYPE_CHECKING:
     from clausal_paper.synthetic.cells import Cell
 
+_OUT = Path("reproduced")
 
-def synthetic(
-    quick: QuickOption = False, out: OutOption = Path("reproduced"), format: FormatOption = Format.table
-) -> None:
+
+def synthetic(quick: QuickOption = False, out: OutOption = _OUT, format: FormatOption = Format.table) -> None:
     """Train on synthetic knowledge bases by type of clause, and compare AUC-PR with the paper."""
     from clausal_paper.synthetic.reproduction import reproduce, time_ratio
 
@@ -42,3 +43,17 @@ def _row(record: dict[str, Any]) -> dict[str, Any]:
         "spread": record["spread"],
         "CPU seconds": record["cpu_seconds"],
     }
+
+
+def contours(
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder to write into; files of the same name go.")] = _OUT,
+    quick: Annotated[bool, typer.Option("--quick", help="A coarser version, to see that it works.")] = False,
+    format: FormatOption = Format.table,
+) -> None:
+    """Draw the paper's contour figure: the largest violation by component of b - r, on sphere and cube."""
+    from clausal_paper.contours import contours as compute
+    from clausal_paper.contours import draw
+
+    paths = draw(compute(41 if quick else 101), out)
+    rows = [{"figure": str(path)} for path in paths]
+    print_results(format, rows, {"figures": [str(path) for path in paths]})

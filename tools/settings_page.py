@@ -1,4 +1,4 @@
-"""The settings reference, written from ``config.Settings`` by ``python -m clausal.reference FILE``."""
+"""The settings reference, written from ``config.Settings`` by ``python tools/settings_page.py FILE``."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ Unknown keys and impossible values are refused. A run directory holds all its se
 
 _ABOUT_PRESETS = """\
 What the rows of the paper's tables, and of [those beyond it](../how-to/the-best-model.md), are
-[reproduced](../how-to/reproduce.md) with; each file, `src/clausal/presets/NAME.toml`, begins with the command that
-trains it. `Settings.load(preset=NAME)` from Python. One more, `best`, is
+[reproduced](../how-to/reproduce.md) with; each file, `src/clausal_paper/presets/NAME.toml`, begins with the command
+that trains it. `Settings.load(preset=NAME)` from Python. One more, `best`, is
 [computed from the graph](../how-to/search.md#without-a-search---preset-best) and the machine."""
 
 

@@ -14,17 +14,14 @@ from clausal.graph import DATASETS
 from clausal.logic import measure_clauses, mine
 from clausal.logic.closure import close
 from clausal.presets import preset_names
-from clausal_paper.beyond.clauses import MINED, mined_clauses, weighed_clauses
-from clausal_paper.beyond.plan import plan_of
-from clausal_paper.beyond.rows import DATA_SETS, TABLES, BeyondRow, rows_of
-from clausal_paper.ceiling import deduction_ceiling
-from clausal_paper.tables.entailment import closure_under
-from clausal_paper.tables.limited import limit
-from clausal_paper.tables.methods import settings_of, train_row
+from clausal_paper.tables.clauses import MINED, closure_under, deduction_ceiling, mined_clauses, weighed_clauses
+from clausal_paper.tables.reproduction import beyond_plan
+from clausal_paper.tables.rows import BEYOND_TABLES, BeyondRow, beyond_rows, data_set, limit
 from clausal_paper.tables.run import run_row
+from clausal_paper.tables.training import settings_of, train_row
 
 SMALL = ("model.dim=8", "train.epochs=1", "evaluate.every=1", "facts.batch_size=400")
-ALL_ROWS = [row for rows in TABLES.values() for row in rows]
+ALL_ROWS = [row for rows in BEYOND_TABLES.values() for row in rows]
 
 
 @pytest.fixture(scope="module")
@@ -48,8 +45,8 @@ def test_rows_of_a_benchmark_differ_from_its_preset_in_clauses_alone(row):
 
 
 def test_every_benchmark_has_a_preset_and_a_data_set():
-    assert {f"{table}-best" for table in TABLES} <= set(preset_names())
-    assert set(DATA_SETS.values()) == set(DATASETS)
+    assert {f"{table}-best" for table in BEYOND_TABLES} <= set(preset_names())
+    assert {data_set(table) for table in BEYOND_TABLES} == set(DATASETS)
 
 
 @pytest.mark.parametrize("name", ["fb122", "wn18rr"])
@@ -161,14 +158,14 @@ def test_weighed_clauses_have_their_confidence_in_train_and_those_that_fail_enta
 
 
 def test_a_plan_has_every_row_and_a_quick_one_a_model_without_and_with_clauses():
-    assert [row.name for row in plan_of("fb122").rows] == ["base", "closure", "gradient", "one-atom", "all"]
-    assert len(plan_of("wn18-limited", seeds=2).rows) == 8
+    assert [row.name for row in beyond_plan("fb122").rows] == ["base", "closure", "gradient", "one-atom", "all"]
+    assert len(beyond_plan("wn18-limited", seeds=2).rows) == 8
     for table in ("fb122", "wn18", "fb15k-237", "wn18-limited"):
-        quick = plan_of(table, quick=True)
+        quick = beyond_plan(table, quick=True)
         assert [row.uses == "none" for row in quick.rows] == [True, False]
         assert quick.seeds == (0,)
 
 
 def test_an_unknown_row_is_answered_with_those_there_are():
     with pytest.raises(InputError, match="unknown row 'gradients' of fb122; did you mean 'gradient'"):
-        rows_of("fb122", ["gradients"])
+        beyond_rows("fb122", ["gradients"])
