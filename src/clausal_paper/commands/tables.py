@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clausal.cli import (
+    Bars,
     Format,
     FormatOption,
-    counting_progress,
     print_results,
     read_clauses,
     read_graph,
@@ -212,8 +212,8 @@ def _beyond_data(table: str, plan: Plan[BeyondRow], folder: Path) -> tuple[Graph
     if given:
         clauses = weighed_clauses(graph, given, folder)
     else:
-        with counting_progress() as progress:
-            clauses = mined_clauses(graph, folder, progress)
+        with Bars() as bars:
+            clauses = mined_clauses(graph, folder, bars)
     say(f"{len(clauses):,} clauses with their confidence in train as weight, in {folder / OWN_CLAUSES[table]}")
     return graph, clauses
 
