@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -19,8 +19,9 @@ from torch import Tensor
 
 from clausal.errors import InputError
 from clausal.files import atomic_file
-from clausal.training import AdversarialSetTraining
-from clausal.training.algorithm import Position
+
+if TYPE_CHECKING:
+    from clausal.training import AdversarialSetTraining
 
 _OPTIMIZER_STATE = {"adagrad": {"step", "sum"}, "adam": {"step", "exp_avg", "exp_avg_sq"}, "sgd": set[str]()}
 
@@ -95,7 +96,7 @@ def restore(training: AdversarialSetTraining, tensors: Mapping[str, Tensor], pos
 
 
 def _check_position(training: AdversarialSetTraining, position: Any) -> None:
-    known = {field.name: type(field.default) for field in fields(Position)}
+    known = {field.name: type(field.default) for field in fields(training.position)}
     if not isinstance(position, dict) or {name: type(value) for name, value in position.items()} != known:
         raise ValueError(f"its position is not {', '.join(known)}")
     train = training.settings.train

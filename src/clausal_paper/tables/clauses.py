@@ -18,6 +18,7 @@ from clausal.errors import InputError
 from clausal.evaluation import EntailedFirst, evaluate
 from clausal.graph import Facts, Graph, occur_in
 from clausal.logic import Clause, close, measure_clauses, mine, read_clauses, weigh_clauses, write_mined, write_rules
+from clausal.observer import Observer
 
 MINED = "mined.clauses"
 WEIGHED = "weighed.clauses"
@@ -28,14 +29,14 @@ OWN_CLAUSES = {"fb122": WEIGHED, "fb15k-237": MINED}
 """The file of the tables whose clauses no data set has."""
 
 
-def mined_clauses(graph: Graph, folder: Path, progress: Callable[[str, int, int], None] | None = None) -> list[Clause]:
+def mined_clauses(graph: Graph, folder: Path, observer: Observer | None = None) -> list[Clause]:
     """Return the clauses that a folder has for a graph; where it has none yet, they are mined and written there.
 
     The same as ``clausal mine fb15k-237 --min-support 100 --min-confidence 0.8 --out FILE``.
     """
     path = folder / MINED
     if not path.exists():
-        rules = mine(graph, min_support=MIN_SUPPORT, min_confidence=MIN_CONFIDENCE, progress=progress)
+        rules = mine(graph, min_support=MIN_SUPPORT, min_confidence=MIN_CONFIDENCE, observer=observer)
         note = f"{len(rules):,} rules mined from the {len(graph.train):,} train facts of {graph.name}"
         write_mined(path, rules, "confidence", [note])
     return read_clauses(path)
