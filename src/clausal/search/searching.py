@@ -154,7 +154,7 @@ class _Search:
         return self._found()
 
     def _found(self) -> SearchResult:
-        return read_result(self.directory, self.settings, self.trials)
+        return read_result(self.directory, self.settings, list(self.trials))
 
     def _require_model(self) -> None:
         """Refuse a journal whose best model is elsewhere, and finish what a kill interrupted between two files."""
