@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from clausal import Settings, load_graph, read_clauses, train
+from clausal.observer import Observer
 from command_line import clausal
 
 CLAUSES = """\
@@ -90,13 +91,14 @@ def copied(finished, tmp_path):
 
 def interrupted_run(graph_folder, out, after=5, **changes):
     """Train until Ctrl-C after some passes, which leaves an unfinished run with a checkpoint."""
-    passes = 0
 
-    def interrupt(report):
-        nonlocal passes
-        passes += 1
-        if passes > after:
-            raise KeyboardInterrupt
+    class Interrupt(Observer):
+        passes = 0
+
+        def passed(self, report):
+            self.passes += 1
+            if self.passes > after:
+                raise KeyboardInterrupt
 
     settings = Settings.load(assignments=quick(**changes)[1::2])
     with pytest.raises(KeyboardInterrupt):
@@ -105,7 +107,7 @@ def interrupted_run(graph_folder, out, after=5, **changes):
             read_clauses(graph_folder / "clauses.txt"),
             settings,
             out=out,
-            on_pass=interrupt,
+            observer=Interrupt(),
         )
     return out
 

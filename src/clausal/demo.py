@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -19,8 +19,8 @@ from clausal.graph.query import name_fact
 from clausal.logic import Clause, read_clauses
 from clausal.logic.closure import close
 from clausal.logic.proofs import Proof, Prover
+from clausal.observer import Observer
 from clausal.run import Run, train
-from clausal.run.training import OnEpoch, OnPass
 
 SETTINGS = Settings.from_mapping(
     {
@@ -32,8 +32,8 @@ SETTINGS = Settings.from_mapping(
     }
 )
 
-Watch = Callable[[str, int], AbstractContextManager[tuple[OnPass, OnEpoch]]]
-"""Given a label and a number of clauses, returns what shows the progress of a training."""
+Observe = Callable[[str], AbstractContextManager[Observer]]
+"""Given the label of a training, returns an observer for the time that it takes."""
 
 
 class Rescued(NamedTuple):
@@ -79,13 +79,14 @@ def world() -> tuple[Graph, list[Clause]]:
 
 
 def compare(
-    graph: Graph, clauses: list[Clause], watch: Watch, tell: Callable[[str], None], out: Path | None = None
+    graph: Graph, clauses: list[Clause], out: Path | None = None, *, observe: Observe | None = None
 ) -> Comparison:
     """Train both models; ``out`` keeps the one with clauses as a run directory."""
+    observe = observe or (lambda label: nullcontext(Observer()))
     if out is not None and out.exists():
         raise InputError(f"{out}: exists already; choose another --out")
-    with watch("without clauses", 0) as (on_pass, on_epoch):
-        without = train(graph, (), SETTINGS, on_pass=on_pass, on_epoch=on_epoch)
-    with watch("with clauses", len(clauses)) as (on_pass, on_epoch):
-        with_clauses = train(graph, clauses, SETTINGS, out=out, on_pass=on_pass, on_epoch=on_epoch, tell=tell)
+    with observe("without clauses") as observer:
+        without = train(graph, (), SETTINGS, observer=observer)
+    with observe("with clauses") as observer:
+        with_clauses = train(graph, clauses, SETTINGS, out=out, observer=observer)
     return Comparison(without, with_clauses, without.evaluate(), with_clauses.evaluate())

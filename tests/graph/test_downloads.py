@@ -14,6 +14,7 @@ from clausal.errors import InputError, RunError
 from clausal.graph import datasets, load_graph, loading
 from clausal.graph.catalogue import DataFile, DataSet, Source
 from clausal.graph.datasets import obtain
+from recording import Recorder
 
 TEXT = "".join(f"e{i}\tr\te{i + 1}\n" for i in range(20_000)).encode()
 
@@ -64,12 +65,12 @@ def zip_of(files):
 
 def test_a_file_arrives_whole_with_progress(server, tmp_path):
     server.files["/train"] = TEXT
-    seen = []
-    path = fetch(data_file(Source(f"{server.address}/train")), tmp_path / "set", progress=lambda *at: seen.append(at))
+    seen = Recorder()
+    path = fetch(data_file(Source(f"{server.address}/train")), tmp_path / "set", observer=seen)
     assert path == tmp_path / "set" / "train.txt"
     assert path.read_bytes() == TEXT
-    assert seen[-1] == ("set/train.txt", len(TEXT), len(TEXT))
-    assert [have for _, have, _ in seen] == sorted({have for _, have, _ in seen})
+    assert seen.of("advanced")[-1] == ("set/train.txt", len(TEXT), len(TEXT), "bytes")
+    assert [have for _, have, _, _ in seen.of("advanced")] == sorted({have for _, have, _, _ in seen.of("advanced")})
 
 
 def test_a_file_that_is_there_is_not_asked_for_again(server, tmp_path):

@@ -14,6 +14,9 @@ from small_graphs import interrupted_run
 STATE = "checkpoint/state.safetensors"
 
 
+SET = "adversarial_set/0/Vectors/vectors"
+
+
 def rewrite(run, change):
     with safe_open(run / STATE, framework="pt") as file:
         tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118
@@ -52,9 +55,12 @@ def place(**values):
         (replace("model/relations", lambda t: t.double()), "torch.float64"),
         (replace("model/relations", lambda t: t * float("nan")), "not finite"),
         (replace("optimizer/0.sum", lambda t: t[:, :1].clone()), "'optimizer/0.sum'"),
-        (replace("adversarial_set/0", lambda t: t[..., :2].clone()), "'adversarial_set/0'"),
+        (
+            replace("adversarial_set/0/Vectors/vectors", lambda t: t[..., :2].clone()),
+            "'adversarial_set/0/Vectors/vectors'",
+        ),
         (drop("model/relations"), "'model/relations' is missing"),
-        (drop("adversarial_set/0"), "'adversarial_set/0' is missing"),
+        (drop(SET), f"'{SET}' is missing"),
         (drop("optimizer/0.sum"), "'optimizer/0.sum' is missing"),
         (lambda tensors, position: tensors.update({"extra": torch.zeros(1)}), "'extra' is not of this training"),
         (lambda tensors, position: tensors.update({"optimizer/9.sum": torch.zeros(1)}), "'optimizer/9.sum'"),

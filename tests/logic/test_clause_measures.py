@@ -13,6 +13,7 @@ from clausal.graph import Graph, Names
 from clausal.logic import Atom, Clause, Constant, Falsum, Variable, parse_clause, parse_clauses
 from clausal.logic.measures import Measures, measure_clauses
 from clausal.logic.shape import implication
+from recording import Recorder
 
 ENTITIES, RELATIONS = list("abcd"), ["p", "q", "r"]
 
@@ -116,7 +117,7 @@ def test_an_empty_body_has_no_confidence():
 
 
 def test_progress_ends_with_the_clauses_that_are_counted():
-    seen = []
+    seen = Recorder()
     clauses = parse_clauses("p(X, Y) => q(X, Y)\np(X, Y) => q(Y, X)\np(X, Y) => q(X, Y) | r(X, Y)")
-    measure_clauses(clauses, make_graph({(0, 0, 1)}), progress=lambda done, total: seen.append((done, total)))
-    assert seen[-1] == (2, 2)
+    measure_clauses(clauses, make_graph({(0, 0, 1)}), observer=seen)
+    assert seen.of("advanced")[-1] == ("counting", 2, 2, "clauses")

@@ -6,7 +6,7 @@ import torch
 
 from clausal import Graph
 from clausal.config import Settings
-from clausal.training import make_predictor
+from clausal.model.build import make_predictor
 
 GRAPH = Graph.from_triples([("a", "r", "b"), ("b", "s", "c")])
 

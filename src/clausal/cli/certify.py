@@ -10,7 +10,7 @@ import typer
 
 from clausal.cli.inputs import DeviceOption, read_clauses
 from clausal.cli.output import Format, FormatOption, print_results, printable, stdout
-from clausal.cli.progress import entity_progress
+from clausal.cli.progress import Bars
 from clausal.errors import InputError, RunError
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def certify(
     limits = _thresholds(thresholds)
     given = read_clauses(clauses) if clauses is not None else None
     loaded = load(run, device=device)
-    with entity_progress() as progress:
+    with Bars() as bars:
         result = loaded.certify(
             given,
             region=region.value,
@@ -87,7 +87,7 @@ def certify(
             tolerance=tolerance,
             semantics=None if semantics is None else semantics.value,
             thresholds=limits,
-            progress=progress,
+            observer=bars,
         )
     if format is Format.table:
         entities = any(one.entities for one in result.clauses)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,7 +19,7 @@ from clausal.cli.inputs import (
     read_graph,
 )
 from clausal.cli.output import Format, FormatOption, say
-from clausal.cli.progress import counting_progress
+from clausal.cli.progress import Bars
 from clausal.errors import InputError
 
 if TYPE_CHECKING:
@@ -76,8 +75,8 @@ def clauses(
         from clausal.logic import measure_clauses
 
         loaded = read_graph(graph, columns=columns, valid=valid, test=test, split_seed=split_seed)
-        with counting_progress() as progress:
-            measured = measure_clauses(given, loaded, progress=partial(progress, "counting"))
+        with Bars() as bars:
+            measured = measure_clauses(given, loaded, observer=bars)
     if to is not None or out is not None or choosing:
         _convert(_chosen(given, measured, weigh, min_confidence), to or "clausal", out)
         if out is None:

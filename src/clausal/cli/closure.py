@@ -13,11 +13,12 @@ import typer
 
 from clausal.cli.inputs import ClausesOption, ColumnsOption, GraphArgument, read_clauses, read_graph
 from clausal.cli.output import Format, FormatOption, print_results, say
+from clausal.cli.progress import Bars
 
 if TYPE_CHECKING:
     from clausal.graph import Facts, Graph
     from clausal.logic import Clause
-    from clausal.logic.closure import Closure, Round
+    from clausal.logic.closure import Closure
 
 
 _SHOWN = 10
@@ -82,13 +83,6 @@ def close_with_progress(
     """Close facts, with a line on stderr for each round and for each clause that derives nothing."""
     from clausal.logic import close
 
-    total = len(facts)
-
-    def tell(round: Round) -> None:
-        nonlocal total
-        total += round.new
-        say(f"round {round.number}: {round.new:,} new facts, {total:,} in all, {round.seconds:.2f} s")
-
     closure = close(
         graph,
         clauses,
@@ -98,7 +92,7 @@ def close_with_progress(
         limit=limit,
         memory=memory,
         master=master,
-        progress=tell,
+        observer=Bars(),
     )
     say_left_out(closure)
     return closure

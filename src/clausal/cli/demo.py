@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from clausal.cli.output import Format, FormatOption, print_results, print_text, say
-from clausal.cli.progress import training_progress
+from clausal.cli.progress import Bars
 
 if TYPE_CHECKING:
     from clausal.demo import Comparison, Rescued
@@ -23,17 +22,14 @@ def demo(
     format: FormatOption = Format.table,
 ) -> None:
     """Train on an embedded graph of countries without and with clauses, side by side."""
-    from clausal.demo import SETTINGS, compare, world
+    from clausal.demo import compare, world
 
     started = time.perf_counter()
     graph, clauses = world()
     say(f"{graph.summary()}\nfacts about countries from GeoNames (CC BY 4.0) and Unicode CLDR (Unicode-3.0)\n")
     say("the clauses:\n" + "".join(f"  {clause}\n" for clause in clauses))
 
-    def watch(label: str, count: int) -> AbstractContextManager[Any]:
-        return training_progress(label, SETTINGS.train.epochs, SETTINGS.train.passes, count)
-
-    comparison = compare(graph, clauses, watch, say, out)
+    comparison = compare(graph, clauses, out, observe=Bars)
     gains = _gains(comparison)
     rescued = comparison.rescued()
     payload = {"gains": gains, "rescued": [_rescued_json(row) for row in rescued]}

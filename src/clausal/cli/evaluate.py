@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,7 +11,7 @@ import typer
 from clausal.cli.closure import EntailedOption, say_left_out
 from clausal.cli.inputs import DeviceOption, read_clauses
 from clausal.cli.output import Format, FormatOption, print_results, say
-from clausal.cli.progress import ranking_progress
+from clausal.cli.progress import Bars
 from clausal.errors import InputError
 
 
@@ -66,7 +65,7 @@ def evaluate(
     if clauses is not None and entailed is None:
         raise InputError("--clauses says what train entails; add --entailed first")
     loaded = load(run, device=device)
-    loaded = loaded if clauses is None else replace(loaded, clauses=read_clauses(clauses))
+    others = None if clauses is None else read_clauses(clauses)
     graph = loaded.graph
     chosen: Any = split
     if split in graph.parts:
@@ -84,15 +83,16 @@ def evaluate(
         print_results(format, rows, found.to_dict(per_relation=relations), title=f"{run}: classification")
         return
     if entailed is not None:
-        say_left_out(loaded.closure)
-    with ranking_progress() as progress:
+        say_left_out(loaded.closure_under(others))
+    with Bars() as bars:
         evaluation = loaded.evaluate(
             chosen,
             ties=ties.value,
             filter=filter.value,
             per_relation=relations,
             entailed="first" if entailed else None,
-            progress=progress,
+            clauses=others,
+            observer=bars,
         )
     payload = evaluation.to_dict() | ({} if split in graph.splits else {"split": split})
     name = "filtered ranking" if entailed is None else "filtered ranking, entailed first"

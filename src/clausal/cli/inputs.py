@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from clausal.cli.output import say
-from clausal.cli.progress import download_progress
+from clausal.cli.progress import Bars
 from clausal.errors import InputError
 
 if TYPE_CHECKING:
@@ -67,14 +67,14 @@ def read_graph(
     options = {"valid": valid, "test": test, "split-seed": split_seed}
     given = {name: value for name, value in options.items() if value is not None}
     shares = {name: 0.0 if whole else given[name] for name in ("valid", "test") if whole or name in given}
-    with download_progress() as progress:
-        graph = load_graph(source, columns=columns, seed=split_seed or 0, progress=progress, **shares)
+    with Bars() as bars:
+        graph = load_graph(source, columns=columns, seed=split_seed or 0, observer=bars, **shares)
     say(graph.summary())
     for note in graph.notes:
         say(f"note: {note}")
     if given and not Path(source).is_file():
-        options = " and ".join(f"--{name}" for name in given)
-        say(f"note: {options} did nothing: {graph.name} comes with its own splits")
+        names = " and ".join(f"--{name}" for name in given)
+        say(f"note: {names} did nothing: {graph.name} comes with its own splits")
     return graph
 
 
@@ -106,8 +106,8 @@ def locate_clauses(source: str) -> Path:
 
     name = source.removesuffix("-simple")
     if name in DATASETS and not Path(source).exists():
-        with download_progress() as progress:
-            path = dataset_clauses(name, simple=name != source, progress=progress)
+        with Bars() as bars:
+            path = dataset_clauses(name, simple=name != source, observer=bars)
         if path is None:
             raise InputError(f"the data set {name} comes without clauses; give a file of clauses")
         return path

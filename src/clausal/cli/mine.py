@@ -12,7 +12,7 @@ import typer
 
 from clausal.cli.inputs import ColumnsOption, GraphArgument, SplitSeedOption, TestOption, ValidOption, read_graph
 from clausal.cli.output import Format, FormatOption, print_results, say
-from clausal.cli.progress import counting_progress
+from clausal.cli.progress import Bars
 from clausal.errors import InputError
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def mine(
     facts = read_graph(graph, columns=columns, valid=valid, test=test, split_seed=split_seed)
     split = {"valid": valid, "test": test, "split-seed": split_seed}
     started = time.perf_counter()
-    with counting_progress() as progress:
+    with Bars() as bars:
         rules = find(
             facts,
             min_support=min_support,
@@ -76,7 +76,7 @@ def mine(
             min_confidence=min_confidence,
             min_pca_confidence=min_pca_confidence,
             max_body=body,
-            progress=progress,
+            observer=bars,
         )
     say(f"{_count(rules)} in {time.perf_counter() - started:.1f} s{'' if rules else '; lower a threshold'}")
     measure: Measure = "pca_confidence" if weight is Weight.pca else "confidence"

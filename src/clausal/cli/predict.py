@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -42,13 +41,13 @@ def predict(
     if clauses is not None and not explain and entailed is None:
         raise InputError("--clauses says what to explain answers by; add --explain or --entailed first")
     loaded = load(run, device=device)
-    loaded = loaded if clauses is None else replace(loaded, clauses=read_clauses(clauses))
+    others = None if clauses is None else read_clauses(clauses)
     if entailed is not None:
-        # A misspelt name is told before a closure that takes its time.
+        # A misspelt name is reported before a closure that may take long.
         query_ids(parse_query(query, loaded.graph), loaded.graph)
-        say_left_out(loaded.closure)
-    answers = loaded.predict(query, k, new=new, entailed="first" if entailed else None)
-    explanations = loaded.explain(answers) if explain else []
+        say_left_out(loaded.closure_under(others))
+    answers = loaded.predict(query, k, new=new, entailed="first" if entailed else None, clauses=others)
+    explanations = loaded.explain(answers, clauses=others) if explain else []
     shown = {"probability": loaded.calibration is not None, "verdict": explain or entailed is not None}
     columns = [name for name in Answer._fields if shown.get(name, True)]
     payload = [{name: value for name, value in answer._asdict().items() if name in columns} for answer in answers]

@@ -4,114 +4,141 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
-from typing import TYPE_CHECKING, Any
-
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Column
+from typing import TYPE_CHECKING, Any, Self
 
 from clausal.cli.output import say, stderr
+from clausal.observer import Observer, PassReport
 
 if TYPE_CHECKING:
-    from clausal.training.algorithm import PassReport
+    from rich.progress import Progress
+
+    from clausal.config import Settings
+
+
+class Bars(Observer):
+    """Shows what it is told: messages and rounds as lines, what is counted and trained as bars.
+
+    ``label`` names a training, which is otherwise named by its scorer. A context manager, at whose end the bars go.
+    """
+
+    def __init__(self, label: str | None = None) -> None:
+        self.label = label
+        self.bars: dict[str, Progress] = {}
+        self.tasks: dict[str, Any] = {}
+        self.training: _TrainingBar | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for bar in self.bars.values():
+            bar.stop()
+        if self.training is not None:
+            self.training.bar.stop()
+        self.bars, self.tasks, self.training = {}, {}, None
+
+    def message(self, text: str) -> None:
+        say(text)
+
+    def advanced(self, what: str, done: int, total: int | None, unit: str) -> None:
+        downloading = unit == "bytes"
+        kind = "downloads" if downloading else "counts"
+        if kind not in self.bars:
+            self.bars[kind] = _download_bar() if downloading else _counting_bar()
+            self.bars[kind].start()
+        bar = self.bars[kind]
+        if what not in self.tasks:
+            self.tasks[what] = bar.add_task(what, total=total)
+            if downloading and not stderr().is_terminal:
+                say(f"downloading {what}")
+        bar.update(self.tasks[what], completed=done, total=total)
+
+    def training_started(self, settings: Settings, clauses: int) -> None:
+        train = settings.train
+        self.training = _TrainingBar(self.label or settings.model.scorer, train.epochs, train.passes, clauses)
+        self.training.bar.start()
+
+    def passed(self, report: PassReport) -> None:
+        if self.training is not None:
+            self.training.passed(report)
+
+    def epoch(self, record: dict[str, Any]) -> None:
+        if self.training is not None:
+            self.training.epoch(record)
+
+    def derived(self, round: int, new: int, total: int, seconds: float) -> None:
+        say(f"round {round}: {new:,} new facts, {total:,} in all, {seconds:.2f} s")
+
+
+class _TrainingBar:
+    """Epochs, loss, inconsistency, what of it is certified, MRR on valid and time left, within 80 columns.
+
+    Until a bound is known, the clauses that the adversary finds violated are counted in its place.
+    """
+
+    def __init__(self, label: str, epochs: int, passes: int, clauses: int) -> None:
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+        from rich.table import Column
+
+        self.label, self.epochs, self.passes, self.clauses = label, epochs, passes, clauses
+        self.valid = self.certified = ""
+        self.bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=None, table_column=Column(ratio=1)),
+            TextColumn("{task.fields[text]}", table_column=Column(no_wrap=True)),
+            TimeRemainingColumn(compact=True, table_column=Column(no_wrap=True)),
+            console=stderr(),
+            expand=True,
+            transient=True,
+            disable=not stderr().is_terminal,
+        )
+        self.task = self.bar.add_task(label, total=epochs * passes, text="starting")
+
+    def passed(self, report: PassReport) -> None:
+        done = (report.epoch - 1) * self.passes + report.passes
+        text = self._text(report.epoch, report.fact_loss, report.inconsistency, report.violated)
+        self.bar.update(self.task, completed=done, text=text)
+
+    def epoch(self, record: dict[str, Any]) -> None:
+        if "certified" in record:
+            self.certified = f" certified {record['certified']['inconsistency']:.3g}"
+        if "valid" not in record:
+            return
+        self.valid = f" MRR {record['valid']['mrr']:.3f}"
+        if not stderr().is_terminal:
+            numbers = (record[name] for name in ("epoch", "fact_loss", "inconsistency", "violated"))
+            say(f"{self.label}: epoch {self._text(*numbers)}")
+
+    def _text(self, epoch: int, fact_loss: float, inconsistency: float, violated: int) -> str:
+        found = f" inconsistency {inconsistency:.3g}{self.certified or f' violated {violated}/{self.clauses}'}"
+        return f"{epoch}/{self.epochs} loss {fact_loss:.2f}{found if self.clauses else ''}{self.valid}"
+
+
+def _counting_bar() -> Progress:
+    from rich.progress import Progress
+
+    return Progress(console=stderr(), transient=True, disable=not stderr().is_terminal)
+
+
+def _download_bar() -> Progress:
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
+
+    columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn()
+    return Progress(*columns, console=stderr(), disable=not stderr().is_terminal)
 
 
 @contextmanager
 def training_progress(
     label: str, epochs: int, passes: int, clauses: int
 ) -> Iterator[tuple[Callable[[PassReport], None], Callable[[dict[str, Any]], None]]]:
-    """Show epochs, loss, inconsistency, what of it is certified, MRR on valid and time left, within 80 columns.
-
-    Until a bound is known, the clauses that the adversary finds violated are counted in its place.
-
-    Yields what training calls after passes and epochs.
-    """
-    console = stderr()
-    with Progress(
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=None, table_column=Column(ratio=1)),
-        TextColumn("{task.fields[text]}", table_column=Column(no_wrap=True)),
-        TimeRemainingColumn(compact=True, table_column=Column(no_wrap=True)),
-        console=console,
-        expand=True,
-        transient=True,
-        disable=not console.is_terminal,
-    ) as bar:
-        task = bar.add_task(label, total=epochs * passes, text="starting")
-        valid = certified = ""
-
-        def describe(epoch: int, fact_loss: float, inconsistency: float, violated: int) -> str:
-            found = f" inconsistency {inconsistency:.3g}{certified or f' violated {violated}/{clauses}'}"
-            return f"{epoch}/{epochs} loss {fact_loss:.2f}{found if clauses else ''}{valid}"
-
-        def on_pass(report: PassReport) -> None:
-            done = (report.epoch - 1) * passes + report.passes
-            text = describe(report.epoch, report.fact_loss, report.inconsistency, report.violated)
-            bar.update(task, completed=done, text=text)
-
-        def on_epoch(record: dict[str, Any]) -> None:
-            nonlocal valid, certified
-            if "certified" in record:
-                certified = f" certified {record['certified']['inconsistency']:.3g}"
-            if "valid" not in record:
-                return
-            valid = f" MRR {record['valid']['mrr']:.3f}"
-            if not console.is_terminal:
-                numbers = (record[name] for name in ("epoch", "fact_loss", "inconsistency", "violated"))
-                say(f"{label}: epoch {describe(*numbers)}")
-
-        yield on_pass, on_epoch
-
-
-@contextmanager
-def ranking_progress() -> Iterator[Callable[[int, int], None]]:
-    """Show how many facts have been ranked."""
-    with counting_progress() as progress:
-        yield partial(progress, "ranking")
+    """Show the bar of a training; yields what is called after passes and after epochs."""
+    shown = _TrainingBar(label, epochs, passes, clauses)
+    with shown.bar:
+        yield shown.passed, shown.epoch
 
 
 @contextmanager
 def counting_progress() -> Iterator[Callable[[str, int, int], None]]:
     """Show a bar for each thing that is counted; yields what is called with its name, what is done, and the total."""
-    console = stderr()
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-        tasks: dict[str, Any] = {}
-
-        def progress(what: str, done: int, total: int) -> None:
-            if what not in tasks:
-                tasks[what] = bar.add_task(what, total=total)
-            bar.update(tasks[what], completed=done, total=total)
-
-        yield progress
-
-
-@contextmanager
-def entity_progress() -> Iterator[Callable[[int, int], None]]:
-    """Show how far certifying has come; what takes long is the check over the real entities."""
-    console = stderr()
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("certifying", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
-
-
-@contextmanager
-def download_progress() -> Iterator[Callable[[str, int, int | None], None]]:
-    """Show downloads as they arrive; nothing is shown when there is nothing to download."""
-    console = stderr()
-    with Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        DownloadColumn(),
-        console=console,
-        disable=not console.is_terminal,
-    ) as bar:
-        tasks: dict[str, Any] = {}
-
-        def progress(label: str, done: int, total: int | None) -> None:
-            if label not in tasks:
-                tasks[label] = bar.add_task(label)
-                if not console.is_terminal:
-                    say(f"downloading {label}")
-            bar.update(tasks[label], completed=done, total=total)
-
-        yield progress
+    with Bars() as bars:
+        yield lambda what, done, total: bars.advanced(what, done, total, "")

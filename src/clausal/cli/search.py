@@ -78,7 +78,10 @@ def _target(graph: str | None, out: Path | None, resume: bool) -> Path:
         return out
     if graph is None:
         raise InputError("give a graph to search settings for: a folder, a file, or the name of a data set")
-    return out or Path("searches") / Path(graph).name.partition(".")[0]
+    name = Path(graph).name
+    if name in ("", ".."):  # "." and ".." have no name of their own
+        name = Path(graph).resolve().name
+    return out or Path("searches") / (name.lstrip(".").partition(".")[0] or "graph")
 
 
 def _show_so_far(out: Path, format: Format) -> None:
@@ -104,7 +107,7 @@ def _search(
 ) -> SearchResult:
     from clausal.search import make_space, search
     from clausal.search.best import largest_dim
-    from clausal.search.loop import Limits
+    from clausal.search.searching import Limits
 
     Limits.of(minutes, trials)  # before a large graph is read
 

@@ -12,7 +12,7 @@ import typer
 from clausal.cli.inputs import GRAPH, ColumnsOption, SplitSeedOption, TestOption, ValidOption, read_clauses
 from clausal.cli.output import Format, FormatOption, print_results, say
 from clausal.cli.presets import read_graph_and_settings
-from clausal.cli.progress import training_progress
+from clausal.cli.progress import Bars
 from clausal.errors import InputError
 
 if TYPE_CHECKING:
@@ -92,8 +92,8 @@ def _train(
     target = out or _free_directory(f"{graph.name}-{settings.model.scorer}")
     if out is None:
         say(f"run directory {target}")
-    with _progress(settings, len(clauses)) as (on_pass, on_epoch):
-        return train_in(graph, clauses, settings, out=target, on_pass=on_pass, on_epoch=on_epoch, tell=say)
+    with Bars() as bars:
+        return train_in(graph, clauses, settings, out=target, observer=bars)
 
 
 def _resume(out: Path | None) -> Run:
@@ -106,15 +106,9 @@ def _resume(out: Path | None) -> Run:
     if directory.finished:
         say(f"{out}: this training has finished already")
         return load(out)
-    settings = directory.settings
     say(f"resuming {out}: {directory.graph.summary()}")
-    with _progress(settings, len(directory.clauses)) as (on_pass, on_epoch):
-        return resume(out, on_pass=on_pass, on_epoch=on_epoch)
-
-
-def _progress(settings: Settings, clauses: int) -> Any:
-    active = clauses if settings.clauses.adversary != "none" and settings.clauses.weight else 0
-    return training_progress(settings.model.scorer, settings.train.epochs, settings.train.passes, active)
+    with Bars() as bars:
+        return resume(out, observer=bars)
 
 
 def _say_plan(clauses: list[Clause], settings: Settings) -> None:

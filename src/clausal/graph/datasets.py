@@ -20,23 +20,24 @@ from pathlib import Path
 from clausal.errors import InputError, RunError, did_you_mean
 from clausal.files import explained_os_errors, locked_file, write_bytes
 from clausal.graph.catalogue import DATASETS, DataFile, DataSet, Source
-from clausal.graph.download import DownloadError, Progress, download
+from clausal.graph.download import DownloadError, download
+from clausal.observer import Observer
 
 _DOWNLOADS = ".downloads"
 _MOST_MEMBER_BYTES = 1 << 30
 _BAD_ARCHIVE = (tarfile.TarError, zipfile.BadZipFile, BadGzipFile, LookupError, EOFError, zlib.error)
 
 
-def dataset_folder(name: str, progress: Progress | None = None) -> Path:
+def dataset_folder(name: str, observer: Observer | None = None) -> Path:
     """Return the folder that holds a data set's files; those that are nowhere here are downloaded."""
     dataset = _dataset(name)
     own = _own_folder(dataset)
     if own is not None and any(own.glob("train*")):
         return own
-    return _in_cache(dataset, dataset.files, progress)
+    return _in_cache(dataset, dataset.files, observer)
 
 
-def dataset_clauses(name: str, simple: bool = False, progress: Progress | None = None) -> Path | None:
+def dataset_clauses(name: str, simple: bool = False, observer: Observer | None = None) -> Path | None:
     """Return the clause file that comes with a data set, or None; ``simple``: only one-atom bodies."""
     dataset = _dataset(name)
     wanted = dataset.simple_clauses if simple else dataset.clauses
@@ -46,7 +47,7 @@ def dataset_clauses(name: str, simple: bool = False, progress: Progress | None =
     if own is not None and (own / wanted).is_file():
         return own / wanted
     file = next(file for file in dataset.files if file.name == wanted)
-    return _in_cache(dataset, (file,), progress) / wanted
+    return _in_cache(dataset, (file,), observer) / wanted
 
 
 def cache_folder() -> Path:
@@ -74,7 +75,7 @@ def _dataset(name: str) -> DataSet:
         ) from None
 
 
-def _in_cache(dataset: DataSet, files: tuple[DataFile, ...], progress: Progress | None) -> Path:
+def _in_cache(dataset: DataSet, files: tuple[DataFile, ...], observer: Observer | None) -> Path:
     """Return the data set's folder in the cache, which then has these files."""
     folder = cache_folder() / dataset.name
 
@@ -82,22 +83,22 @@ def _in_cache(dataset: DataSet, files: tuple[DataFile, ...], progress: Progress 
         return not all((folder / file.name).is_file() for file in files)
 
     if missing(files):
-        with _alone(folder, progress):
+        with _alone(folder, observer):
             for file in files:
-                obtain(file, folder, progress)
+                obtain(file, folder, observer)
             if not missing(dataset.files):  # the archives have given all their members
                 shutil.rmtree(folder / _DOWNLOADS, ignore_errors=True)
     return folder
 
 
 @contextmanager
-def _alone(folder: Path, progress: Progress | None) -> Iterator[None]:
+def _alone(folder: Path, observer: Observer | None) -> Iterator[None]:
     """Keep other processes from filling the same folder at the same time."""
     lock = folder.with_name(f".{folder.name}.lock")
 
     def say_why() -> None:
-        if progress:
-            progress(f"{folder.name} (waiting for another process)", 0, None)
+        if observer is not None:
+            observer.advanced(f"{folder.name} (waiting for another process)", 0, None, "bytes")
 
     with _cache_explained(lock):
         lock.parent.mkdir(parents=True, exist_ok=True)
@@ -106,7 +107,7 @@ def _alone(folder: Path, progress: Progress | None) -> Iterator[None]:
 
 
 def obtain(
-    file: DataFile, folder: Path, progress: Progress | None = None, *, attempts: int = 3, pause: float = 1.0
+    file: DataFile, folder: Path, observer: Observer | None = None, *, attempts: int = 3, pause: float = 1.0
 ) -> Path:
     """Put ``file`` into ``folder`` unless it is there, verified; archives stay in ``folder/.downloads``."""
     target = folder / file.name
@@ -120,7 +121,7 @@ def obtain(
             raw = downloads / hashlib.sha256(source.address.encode()).hexdigest()[:16]
             try:
                 if not raw.exists():
-                    download(source.address, raw, label=label, progress=progress, attempts=attempts, pause=pause)
+                    download(source.address, raw, label=label, observer=observer, attempts=attempts, pause=pause)
                 text = _text(raw, source)
             except DownloadError as error:
                 problems.append(f"{source.address}: {error}")

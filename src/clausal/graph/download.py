@@ -9,11 +9,9 @@ import ssl
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable
 from pathlib import Path
 
-Progress = Callable[[str, int, int | None], None]
-"""Called with a label, the bytes that have arrived, and the bytes expected (None when unknown)."""
+from clausal.observer import Observer
 
 _CHUNK_BYTES = 1 << 16
 _HOPELESS = (400, 401, 403, 404, 410, 451)
@@ -28,7 +26,7 @@ def download(
     target: Path,
     *,
     label: str,
-    progress: Progress | None = None,
+    observer: Observer | None = None,
     timeout: float = 30.0,
     attempts: int = 3,
     pause: float = 1.0,
@@ -37,7 +35,7 @@ def download(
     part = target.with_name(target.name + ".part")
     for attempt in range(1, attempts + 1):
         try:
-            _transfer(address, part, label, progress, timeout)
+            _transfer(address, part, label, observer, timeout)
         except urllib.error.HTTPError as error:
             error.close()
             problem, final = f"HTTP {error.code} {error.reason}", error.code in _HOPELESS
@@ -53,7 +51,7 @@ def download(
         time.sleep(pause * attempt)
 
 
-def _transfer(address: str, part: Path, label: str, progress: Progress | None, timeout: float) -> None:
+def _transfer(address: str, part: Path, label: str, observer: Observer | None, timeout: float) -> None:
     have = part.stat().st_size if part.exists() else 0
     request = urllib.request.Request(address, headers={"User-Agent": "clausal", "Accept-Encoding": "identity"})
     if have:
@@ -74,8 +72,8 @@ def _transfer(address: str, part: Path, label: str, progress: Progress | None, t
             while chunk := response.read(_CHUNK_BYTES):
                 file.write(chunk)
                 have += len(chunk)
-                if progress:
-                    progress(label, have, total)
+                if observer is not None:
+                    observer.advanced(label, have, total, "bytes")
             file.flush()
             os.fsync(file.fileno())
     if total is not None and have < total:

@@ -18,16 +18,17 @@ from clausal.graph.assembly import build_graph, look_up
 from clausal.graph.catalogue import DATASETS
 from clausal.graph.datasets import dataset_folder
 from clausal.graph.delimited import Complaint
-from clausal.graph.download import Progress
 from clausal.graph.facts import Facts, drop_duplicates, occur_in
 from clausal.graph.graph import Graph
 from clausal.graph.layout import ENDINGS, parse_columns, stem_and_ending
 from clausal.graph.tables import bad_row, read_table
 from clausal.graph.vocabulary import Names
+from clausal.observer import Observer, replaces
 
 _SPLITS = {"train": "train", "valid": "valid", "validation": "valid", "dev": "valid", "test": "test"}
 
 
+@replaces(progress=("advanced", lambda what, done, total, unit: (what, done, total)))
 def load_graph(
     source: str | Path,
     *,
@@ -35,7 +36,7 @@ def load_graph(
     valid: float = 0.1,
     test: float = 0.1,
     seed: int = 0,
-    progress: Progress | None = None,
+    observer: Observer | None = None,
 ) -> Graph:
     """Load a graph from a folder, a file, or a data set's name; a path that exists comes before a name.
 
@@ -50,7 +51,7 @@ def load_graph(
         return graph.split(valid=valid, test=test, seed=seed)
     name = str(source).casefold()
     if name in DATASETS:
-        return _load_folder(dataset_folder(name, progress), name, "sro")
+        return _load_folder(dataset_folder(name, observer), name, "sro")
     raise InputError(
         f"{source}: no such file or folder, and no known data set ({', '.join(DATASETS)})"
         f"{did_you_mean(str(source), DATASETS)}"

@@ -1,17 +1,44 @@
-"""A link predictor from its settings."""
+"""A link predictor from its settings, initialised from the seed, and the device it is put on."""
 
 from __future__ import annotations
 
+from copy import deepcopy
+
+import torch
 from torch import Tensor, nn
 
-from clausal.config import ModelSettings
+from clausal.config import ModelSettings, Settings
 from clausal.errors import InputError
+from clausal.graph.graph import Graph
 from clausal.model.domains import DOMAINS, Box, Domain
 from clausal.model.encoders import FrozenTable, Table
 from clausal.model.model_f import PairPredictor
 from clausal.model.predictor import LinkPredictor
+from clausal.model.pretrained import read_vectors
 from clausal.model.reciprocal import ReciprocalPredictor
 from clausal.model.scorers import ERMLP, SCORERS, ModelF, Scorer, TransE
+from clausal.model.tensors import generator_at
+
+_INITIALISATION = 0  # a stream of random numbers; the others are in training/algorithm.py
+
+
+def make_predictor(
+    graph: Graph, settings: Settings, *, scorer: Scorer | None = None, encoder: nn.Module | None = None
+) -> LinkPredictor:
+    """Build the predictor for a graph and initialise it from the seed; a user's modules are copied, not changed."""
+    model, scorer, encoder = settings.model, deepcopy(scorer), deepcopy(encoder)
+    dim = scorer.dim if scorer is not None else model.dim
+    vectors = read_vectors(model.pretrained, graph.entities, dim, model.pretrained_names) if model.pretrained else None
+    pairs = torch.from_numpy(graph.train[:, [0, 2]])
+    sizes = len(graph.entities), len(graph.relations)
+    predictor = build_predictor(model, *sizes, pairs=pairs, vectors=vectors, scorer=scorer, encoder=encoder)
+    predictor.reset_parameters(generator_at(settings.train.seed, _INITIALISATION))
+    if model.initial_scale != 1:
+        predictor.scale_(model.initial_scale)
+    if vectors is not None and type(predictor.encoder) is Table:
+        predictor.encoder.weight.data.copy_(vectors)
+        predictor.project_()
+    return predictor
 
 
 def build_predictor(
@@ -61,3 +88,17 @@ def build_scorer(settings: ModelSettings) -> Scorer:
 def build_domain(settings: ModelSettings) -> Domain:
     """Build the domain that the settings name."""
     return Box(*settings.box) if settings.domain == "box" else DOMAINS[settings.domain]()
+
+
+def find_device(name: str, option: str = "train.device") -> torch.device:
+    """Resolve ``auto`` and check that the device is there."""
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).splitlines()[0].removeprefix("CUDA error: ")
+        here = ", ".join(["cpu", *(f"cuda:{number}" for number in range(torch.cuda.device_count()))])
+        raise InputError(f"{option}: '{name}' cannot be used here: {reason}; this machine has {here}") from None
+    return device

@@ -46,6 +46,8 @@ class Domain(ABC):
     @torch.no_grad()
     def project_(self, vectors: Tensor) -> Tensor:
         """Project in place: the paper's proj(h)."""
+        if vectors.is_meta:  # there are no values; and torch would import its compiler to find that out
+            return vectors
         return vectors.copy_(self.project(vectors))
 
     def contains(self, vectors: Tensor, tolerance: float = 1e-5) -> Tensor:

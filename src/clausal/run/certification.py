@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
 import torch
 
 from clausal.adversary import SEMANTICS, ClauseGroup, Semantics, group_clauses
-from clausal.adversary.certificates import Certificate, certify
+from clausal.adversary.certificates import Certificate, certify, default_tolerance
 from clausal.adversary.reciprocal import readings_of
 from clausal.adversary.regions import RegionName, resolved
-from clausal.adversary.semantics import Godel, Threshold
+from clausal.adversary.semantics import Godel, Threshold, make_semantics
 from clausal.config import Settings
 from clausal.errors import InputError, did_you_mean
 from clausal.evaluation.entities import EntityCheck, check_entities
@@ -23,11 +23,8 @@ from clausal.logic.normal_forms import simplified
 from clausal.logic.shape import Slot
 from clausal.logic.syntax import Clause, Implies
 from clausal.model.predictor import LinkPredictor
+from clausal.observer import Observer
 from clausal.run.verdicts import ClauseCertificate, EntityFigures, Example, Verdict, verdict
-from clausal.training.certified import default_tolerance
-from clausal.training.prepare import make_semantics
-
-Progress = Callable[[int, int], None]
 
 _ROUNDING = 1e-9  # attained and bound of a closed form differ by as much in double precision
 
@@ -71,7 +68,7 @@ def certify_clauses(
     tolerance: float | None = None,
     semantics: str | None = None,
     thresholds: tuple[float, float] | None = None,
-    progress: Progress | None = None,
+    observer: Observer | None = None,
 ) -> Certification:
     """Certify clauses on a trained predictor; the settings give semantics and tolerance where none are named."""
     if not clauses:
@@ -84,7 +81,7 @@ def certify_clauses(
     groups = [group.to(predictor.device) for group in group_clauses(clauses, graph.entities, graph.relations)]
     facts = torch.from_numpy(graph.train).to(predictor.device)
     certificates = certify(predictor, groups, semantics=meaning, region=region, facts=facts)
-    checks = _check(predictor, groups, entities, meaning, tolerance, progress)
+    checks = _check(predictor, groups, entities, meaning, tolerance, observer or Observer())
     found = {
         id(clause): _certificate(group, certificate, place, checks.get(id(clause)), predictor, graph, tolerance)
         for group, certificate in zip(groups, certificates, strict=True)
@@ -121,13 +118,19 @@ def _check(
     wanted: bool,
     semantics: Semantics,
     tolerance: float,
-    progress: Progress | None,
+    observer: Observer,
 ) -> dict[int, EntityCheck]:
     """Return what the entities say of each clause, by its id; nothing where they are not to be asked."""
     clauses = [clause for group in groups for clause in group.clauses]
     if not wanted:
         return {}
-    checks = check_entities(predictor, groups, semantics=semantics, tolerance=tolerance, progress=progress)
+    checks = check_entities(
+        predictor,
+        groups,
+        semantics=semantics,
+        tolerance=tolerance,
+        progress=lambda done, total: observer.advanced("certifying", done, total, "rows"),
+    )
     return {id(clause): check for clause, check in zip(clauses, checks, strict=True)}
 
 
@@ -157,7 +160,7 @@ def _certificate(
 def _example(group: ClauseGroup, place: int, check: EntityCheck, predictor: LinkPredictor, graph: Graph) -> Example:
     """Name the entities that violate a clause most, and what they make of its body and head."""
     names = {variable: graph.entities[id] for variable, id in check.worst.items()}
-    rows = predictor.unfolded()
+    rows = predictor.with_inverses()
     values = (_body_and_head(reading, place, check, rows) for reading in readings_of([group], predictor))
     found = [value for value in values if value is not None]
     if not found:

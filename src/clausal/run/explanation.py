@@ -1,8 +1,7 @@
-"""What nearly supports an answer, as the model sees it: how it scores and ranks the facts that are missing.
+"""Explanations: why an answer holds, with its proof from train by clauses, or which facts its proof lacks.
 
-Why an answer: given, entailed from train by clauses, with its proof, or what it lacks and how the model scores that.
-
-Only train facts are given. A fact of valid or test counts as any other: it follows from train, or it does not.
+Facts that are missing are scored and ranked by the model. Only train facts are given: a fact of valid or test counts
+as any other, it follows from train or it does not.
 """
 
 from __future__ import annotations
@@ -21,8 +20,7 @@ from clausal.logic.closure import Closure
 from clausal.logic.proofs import NearSupport, Proof, Prover, near_to_json, print_near, print_proof, proof_to_json
 from clausal.logic.syntax import Clause
 from clausal.model.predictor import LinkPredictor
-from clausal.run.entailment import Verdict
-from clausal.run.prediction import Answer, candidates, score_candidates
+from clausal.run.prediction import Answer, Entailment, candidates, score_candidates
 
 
 class Missing(NamedTuple):
@@ -108,7 +106,7 @@ class Explanation:
     near: tuple[ScoredSupport, ...] = ()
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> Entailment:
         """Whether train has the answer, entails it by the clauses, or does not."""
         if self.proof is None:
             return "not entailed"

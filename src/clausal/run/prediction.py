@@ -1,8 +1,11 @@
-"""Answers to questions by name: every fact that could answer one is scored, and the best are named."""
+"""Answers to questions by name: every fact that could answer one is scored, and the best are named.
+
+Each answer can say whether train has it or entails it by clauses; those that follow can come before all others.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -15,7 +18,11 @@ from clausal.graph.facts import Facts, occur_in
 from clausal.graph.graph import Graph
 from clausal.graph.query import Query, parse_query, query_ids
 from clausal.model.predictor import LinkPredictor
-from clausal.run.entailment import Verdict, verdicts
+
+Entailed = Literal["first"]
+"""What to do with the facts that train entails: put them before all others."""
+Entailment = Literal["given", "entailed", "not entailed"]
+"""Whether train has a fact, entails it by clauses, or neither."""
 
 
 class Answer(NamedTuple):
@@ -33,7 +40,7 @@ class Answer(NamedTuple):
     known: bool
     split: str | None
     probability: float | None = None
-    verdict: Verdict | None = None
+    verdict: Entailment | None = None
 
 
 def predict(
@@ -58,7 +65,7 @@ def predict(
     splits = _known_splits(facts, graph)
     if new:
         facts, scores, splits = facts[splits < 0], scores[splits < 0], splits[splits < 0]
-    found = None if closure is None else verdicts(facts, graph, closure)
+    found = None if closure is None else entailments(facts, graph, closure)
     after = np.zeros(len(scores), np.bool_) if found is None else np.array([one == "not entailed" for one in found])
     order = np.lexsort((np.arange(len(scores)), -scores, after))[:k]
     chances = np.full(len(order), np.nan)
@@ -80,6 +87,20 @@ def predict(
         )
         for place, index in enumerate(order, 1)
     ]
+
+
+def check_entailed(entailed: str | None) -> None:
+    """Refuse a place for entailed facts that does not exist."""
+    if entailed not in (None, "first"):
+        raise InputError(f"entailed facts can come 'first', or be ranked as all others (None); got {entailed!r}")
+
+
+def entailments(facts: Facts, graph: Graph, closure: Facts) -> list[Entailment]:
+    """Say of each fact whether train has it, entails it by the clauses of the closure, or neither."""
+    sizes = len(graph.entities), len(graph.relations)
+    given, entailed = occur_in(facts, graph.train, *sizes), occur_in(facts, closure, *sizes)
+    names: list[Entailment] = ["given", "entailed", "not entailed"]
+    return [names[place] for place in np.where(given, 0, np.where(entailed, 1, 2))]
 
 
 def candidates(query: Query, graph: Graph) -> np.ndarray:

@@ -1,44 +1,40 @@
-"""A trained run: the link predictor with the names it speaks in. Load it, evaluate it, ask it questions."""
+"""A trained run: a link predictor with the graph, clauses and settings it was trained on. Load it and ask it.
+
+A question imports no training, closure, proof or certificate: what a method needs beyond the model, it imports itself.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import torch
 from numpy.typing import ArrayLike
 from torch import nn
 
-from clausal.adversary.regions import RegionName
 from clausal.config import Settings
 from clausal.errors import InputError
-from clausal.evaluation import (
-    Calibration,
-    Classification,
-    EntailedFirst,
-    Evaluation,
-    calibrate,
-    classify,
-    evaluate,
-    label_facts,
-)
-from clausal.evaluation.evaluate import find_facts
+from clausal.evaluation import Calibration
 from clausal.graph.graph import Facts, Graph
-from clausal.logic.closure import Closure
 from clausal.logic.syntax import Clause
-from clausal.model.build import build_predictor, build_scorer
+from clausal.model.build import build_predictor, build_scorer, find_device
 from clausal.model.predictor import LinkPredictor
 from clausal.model.scorers.base import Scorer
-from clausal.run.certification import Certification, certify_clauses
+from clausal.observer import Observer, replaces
 from clausal.run.checkpoint import read_tensors, require_shape
 from clausal.run.directory import MODEL, RunDirectory
-from clausal.run.entailment import Entailed, check_entailed, close_train
-from clausal.run.explanation import Explanation, explain
-from clausal.run.prediction import Answer, predict
-from clausal.training.prepare import find_device, make_predictor
+from clausal.run.prediction import Answer, Entailed, check_entailed, predict
+
+if TYPE_CHECKING:
+    from clausal.adversary.regions import RegionName
+    from clausal.evaluation import Classification, Evaluation
+    from clausal.logic.closure import Closure
+    from clausal.run.certification import Certification
+    from clausal.run.explanation import Explanation
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,11 +48,27 @@ class Run:
     metrics: dict[str, Any] = field(default_factory=dict)
     path: Path | None = None
     calibration: Calibration | None = None
+    _last_closure: list[tuple[Sequence[Clause], Closure]] = field(default_factory=list, init=False, repr=False)
 
     @cached_property
     def closure(self) -> Closure:
         """Train and what follows from it by the run's clauses."""
-        return close_train(self.graph, self.clauses)
+        return self._close(self.clauses)
+
+    def closure_under(self, clauses: Sequence[Clause] | None = None) -> Closure:
+        """Return train and what follows from it by the run's clauses, or by others; that of the last ones is kept."""
+        if clauses is None:
+            return self.closure
+        if not any(clauses is last for last, _ in self._last_closure):
+            self._last_closure[:] = [(clauses, self._close(clauses))]
+        return self._last_closure[0][1]
+
+    def _close(self, clauses: Sequence[Clause]) -> Closure:
+        from clausal.logic.closure import close
+
+        if not clauses:
+            raise InputError("the run was trained without clauses, so train entails nothing; name some: --clauses FILE")
+        return close(self.graph, clauses)
 
     def predict(
         self,
@@ -74,7 +86,7 @@ class Run:
         calibration. ``pandas.DataFrame(run.predict(…))`` makes a table.
         """
         check_entailed(entailed)
-        closure = self._closure_under(clauses).facts if entailed else None
+        closure = self.closure_under(clauses).facts if entailed else None
         return predict(
             self.predictor.tabulated(), self.graph, query, k, new=new, closure=closure, calibration=self.calibration
         )
@@ -87,10 +99,13 @@ class Run:
         Facts of valid and test are not used. An explanation prints as text; ``most`` bounds what nearly supports
         an answer that is not entailed.
         """
-        closure = self._closure_under(clauses)
+        from clausal.run.explanation import explain
+
+        closure = self.closure_under(clauses)
         clauses = self.clauses if clauses is None else clauses
         return explain(self.predictor.tabulated(), self.graph, clauses, closure, answers, most)
 
+    @replaces(progress=("advanced", lambda what, done, total, unit: (done, total)))
     def evaluate(
         self,
         split: str | Facts = "test",
@@ -100,6 +115,7 @@ class Run:
         per_relation: bool = False,
         entailed: Entailed | None = None,
         clauses: Sequence[Clause] | None = None,
+        observer: Observer | None = None,
         **options: Any,
     ) -> Evaluation:
         """Rank a split, or facts given as ids, and measure the ranking.
@@ -107,15 +123,18 @@ class Run:
         ``entailed="first"`` ranks what train entails by the run's clauses, or others, above all else; the result
         says so in ``ranking``.
         """
+        from clausal.evaluation import EntailedFirst, evaluate
+
         check_entailed(entailed)
-        predictor = self.predictor.tabulated()
+        predictor, watching = self.predictor.tabulated(), observer or Observer()
         return evaluate(
-            EntailedFirst(predictor, self._closure_under(clauses).facts) if entailed else predictor,
+            EntailedFirst(predictor, self.closure_under(clauses).facts) if entailed else predictor,
             self.graph,
             split=split,
             ties=ties,
             filter=filter,
             per_relation=per_relation,
+            progress=lambda done, total: watching.advanced("ranking", done, total, "ranks"),
             **options,
         )
 
@@ -124,6 +143,9 @@ class Run:
 
         A run without a calibration, as older ones are, is calibrated on its valid facts for this.
         """
+        from clausal.evaluation import calibrate, classify, label_facts
+        from clausal.evaluation.evaluate import find_facts
+
         predictor, graph, seed = self.predictor.tabulated(), self.graph, self.settings.train.seed
         facts, _ = find_facts(graph, facts)
         if labels is None:
@@ -131,9 +153,7 @@ class Run:
         calibration = self.calibration or calibrate(predictor, graph, seed=seed)
         return classify(predictor, facts, labels, graph.relations, calibration)
 
-    def _closure_under(self, clauses: Sequence[Clause] | None) -> Closure:
-        return self.closure if clauses is None else close_train(self.graph, clauses)
-
+    @replaces(progress=("advanced", lambda what, done, total, unit: (done, total)))
     def certify(
         self,
         clauses: Sequence[Clause] | None = None,
@@ -143,12 +163,14 @@ class Run:
         tolerance: float | None = None,
         semantics: str | None = None,
         thresholds: tuple[float, float] | None = None,
-        progress: Callable[[int, int], None] | None = None,
+        observer: Observer | None = None,
     ) -> Certification:
         """Say how badly each clause can be violated: over a region of vectors, and over the real entities.
 
         ``clauses`` are those of the run where none are given. ``tolerance`` is a hundredth of the margin by default.
         """
+        from clausal.run.certification import certify_clauses
+
         return certify_clauses(
             self.predictor,
             self.graph,
@@ -159,7 +181,7 @@ class Run:
             tolerance=tolerance,
             semantics=semantics,
             thresholds=thresholds,
-            progress=progress,
+            observer=observer,
         )
 
 
@@ -214,6 +236,16 @@ def _read_predictor(
                 return predictor
     except RuntimeError as error:
         raise InputError(f"{directory.path}: the settings describe no possible model: {error}") from None
-    predictor = make_predictor(graph, settings, scorer=scorer, encoder=encoder)
+    # What the file holds replaces every value, those of pre-trained vectors too, so their file is not needed again.
+    dim = scorer.dim if scorer is not None else settings.model.dim
+    predictor = build_predictor(
+        settings.model,
+        entities,
+        relations,
+        pairs=torch.from_numpy(graph.train[:, [0, 2]]),
+        vectors=torch.empty(entities, dim) if settings.model.encoder == "frozen" else None,
+        scorer=deepcopy(scorer),
+        encoder=deepcopy(encoder),
+    )
     predictor.load_state_dict(read_tensors(path, predictor.state_dict())[0])
     return predictor

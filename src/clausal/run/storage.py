@@ -56,14 +56,14 @@ def load_stored_graph(folder: Path, name: str) -> Graph:
             raise InputError(f"{folder / VOCABULARY}: damaged: the same {kind} name occurs twice")
 
     table = _read(folder / FACTS, {"split": "string", "subject": "int32", "relation": "int32", "object": "int32"})
-    rows = np.stack([table[column].to_numpy() for column in ("subject", "relation", "object")], 1)
+    rows = np.stack([_numbers(table[column].combine_chunks()) for column in ("subject", "relation", "object")], 1)
     limits = np.array([len(by_kind["entity"]), len(by_kind["relation"]), len(by_kind["entity"])])
     if ((rows < 0) | (rows >= limits)).any():
         raise InputError(f"{folder / FACTS}: damaged: a fact has an id outside the vocabulary")
     split = table["split"].combine_chunks().dictionary_encode()
+    codes = _numbers(split.indices)
     groups: dict[str, Facts] = {
-        label: np.ascontiguousarray(rows[split.indices.to_numpy() == code])
-        for code, label in enumerate(split.dictionary.to_pylist())
+        label: np.ascontiguousarray(rows[codes == code]) for code, label in enumerate(split.dictionary.to_pylist())
     }
     splits = {name: groups.pop(name, no_facts()) for name in ("train", "valid", "test")}
     for part in groups:
@@ -74,10 +74,17 @@ def load_stored_graph(folder: Path, name: str) -> Graph:
     return Graph(
         entities=Names(by_kind["entity"], "entity"),
         relations=Names(by_kind["relation"], "relation"),
-        **splits,
+        train=splits["train"],
+        valid=splits["valid"],
+        test=splits["test"],
         parts=groups,
         name=name,
     )
+
+
+def _numbers(column: Any) -> Any:
+    """Return a column of integers, none missing, as an array; pyarrow's own ``to_numpy`` would import pandas."""
+    return np.from_dlpack(column)
 
 
 def _read(path: Path, columns: dict[str, str]) -> Any:
@@ -87,11 +94,13 @@ def _read(path: Path, columns: dict[str, str]) -> Any:
 
     schema = pa.schema(list(columns.items()))
     try:
-        rows = parquet.read_metadata(path).num_rows
-        if rows > _ROWS_IN_ANY_FILE + _ROWS_PER_BYTE * path.stat().st_size:
-            raise InputError(f"{path}: damaged: it claims {rows:,} rows, more than a file of its size can hold")
         text = [name for name, kind in columns.items() if kind == "string"]
-        table = parquet.read_table(path, read_dictionary=text)  # a text that is repeated is kept once
+        # A text that is repeated is kept once. Read as one file: as a data set, it would import pandas.
+        with parquet.ParquetFile(path, read_dictionary=text) as file:
+            rows = file.metadata.num_rows
+            if rows > _ROWS_IN_ANY_FILE + _ROWS_PER_BYTE * path.stat().st_size:
+                raise InputError(f"{path}: damaged: it claims {rows:,} rows, more than a file of its size can hold")
+            table = file.read()
         if table.column_names != list(columns):
             raise InputError(f"{path}: damaged: expected columns {', '.join(columns)}; found {table.column_names}")
         if "name" in columns and _is_repetitive(table["name"]):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import platform
 import time
@@ -15,22 +14,24 @@ import torch
 from torch import nn
 
 import clausal
+from clausal.adversary.adversary import Adversary
 from clausal.config import Settings
+from clausal.errors import InputError
 from clausal.evaluation import Calibration, calibrate, evaluate
 from clausal.graph.graph import Graph
 from clausal.logic.syntax import Clause
 from clausal.model.scorers.base import Scorer
+from clausal.observer import Observer, Observers, PassReport, all_arguments, replaces
 from clausal.run.checkpoint import restore
 from clausal.run.directory import CHECKPOINT, RunDirectory
 from clausal.run.run import Run, load, require_custom
-from clausal.training import AdversarialSetTraining, PassReport, prepare
-
-_LOG = logging.getLogger("clausal")
+from clausal.training import AdversarialSetTraining, prepare
 
 OnPass = Callable[[PassReport], None]
 OnEpoch = Callable[[dict[str, Any]], None]
 
 
+@replaces(on_pass=("passed", all_arguments), on_epoch=("epoch", all_arguments), tell=("message", all_arguments))
 def train(
     graph: Graph,
     clauses: Sequence[Clause] = (),
@@ -39,50 +40,70 @@ def train(
     out: str | Path | None = None,
     scorer: Scorer | None = None,
     encoder: nn.Module | None = None,
-    on_pass: OnPass | None = None,
-    on_epoch: OnEpoch | None = None,
-    tell: Callable[[str], None] = _LOG.info,
+    adversary: Adversary | None = None,
+    observer: Observer | None = None,
 ) -> Run:
     """Train a link predictor on a graph so that it obeys clauses; with ``out``, keep it as a run directory."""
-    settings = settings or Settings()
-    training = prepare(graph, clauses, settings, scorer=scorer, encoder=encoder, tell=tell)
+    settings, observer = settings or Settings(), observer or Observer()
+    training = prepare(graph, clauses, settings, scorer=scorer, encoder=encoder, adversary=adversary, observer=observer)
     if out is None:
         started = time.perf_counter()
-        predictor = training.run(on_pass, on_epoch).eval()
+        observer.training_started(settings, _obeyed(clauses, settings))
+        predictor = training.run(observer).eval()
         metrics = _metrics(training, graph, time.perf_counter() - started)
+        observer.training_finished(metrics)
         return Run(predictor, graph, clauses, settings, metrics, calibration=_calibrate(training, graph))
-    custom = [name for name, module in (("scorer", scorer), ("encoder", encoder)) if module is not None]
+    given = {"scorer": scorer, "encoder": encoder, "adversary": adversary}
+    custom = [name for name, module in given.items() if module is not None]
     directory = RunDirectory.create(out, graph, clauses, settings, custom)
     with directory.locked():
-        return _run_in(directory, training, graph, clauses, on_pass, on_epoch)
+        return _run_in(directory, training, graph, clauses, observer)
 
 
+@replaces(on_pass=("passed", all_arguments), on_epoch=("epoch", all_arguments))
 def resume(
     out: str | Path,
     *,
     scorer: Scorer | None = None,
     encoder: nn.Module | None = None,
-    on_pass: OnPass | None = None,
-    on_epoch: OnEpoch | None = None,
+    adversary: Adversary | None = None,
+    observer: Observer | None = None,
 ) -> Run:
     """Go on with an unfinished run; it ends as if never interrupted, on a CPU in the same bits.
 
     A finished run is loaded as it is.
     """
-    directory = RunDirectory.open(out)
+    directory, observer = RunDirectory.open(out), observer or Observer()
     require_custom(directory, scorer, encoder)
     if directory.finished:
         return load(out, scorer=scorer, encoder=encoder)
     with directory.locked():
         if RunDirectory(out).finished:  # by the process that had the lock before
             return load(out, scorer=scorer, encoder=encoder)
+        if "adversary" in directory.custom and adversary is None:
+            raise InputError(f"{out}: trained with its own adversary; pass it to clausal.resume as adversary=…")
         graph, clauses = directory.graph, directory.clauses
-        training = prepare(graph, clauses, directory.settings, scorer=scorer, encoder=encoder)
+        training = prepare(
+            graph, clauses, directory.settings, scorer=scorer, encoder=encoder, adversary=adversary, observer=observer
+        )
         state = directory.load_checkpoint()
         if state is not None:
             restore(training, *state, origin=directory.path / CHECKPOINT)
         directory.rewind_log(training.position.epoch)
-        return _run_in(directory, training, graph, clauses, on_pass, on_epoch)
+        return _run_in(directory, training, graph, clauses, observer)
+
+
+class _Log(Observer):
+    """Appends the record of each epoch to the run's log."""
+
+    def __init__(self, directory: RunDirectory) -> None:
+        self._directory = directory
+
+    def message(self, text: str) -> None:
+        """Leave messages to the user's observer."""
+
+    def epoch(self, record: dict[str, Any]) -> None:
+        self._directory.append_log(record)
 
 
 def _run_in(
@@ -90,16 +111,10 @@ def _run_in(
     training: AdversarialSetTraining,
     graph: Graph,
     clauses: Sequence[Clause],
-    on_pass: OnPass | None,
-    on_epoch: OnEpoch | None,
+    observer: Observer,
 ) -> Run:
     every = training.settings.train.checkpoint_seconds
     last_saved = time.monotonic()
-
-    def log(record: dict[str, Any]) -> None:
-        directory.append_log(record)
-        if on_epoch:
-            on_epoch(record)
 
     def checkpoint(training: AdversarialSetTraining) -> None:
         nonlocal last_saved
@@ -107,12 +122,19 @@ def _run_in(
             directory.save_checkpoint(*training.state())
             last_saved = time.monotonic()
 
-    predictor = training.run(on_pass, log, checkpoint).eval()
+    observer.training_started(training.settings, _obeyed(clauses, training.settings))
+    predictor = training.run(Observers(_Log(directory), observer), checkpoint).eval()
     seconds = sum(record["seconds"] for record in directory.read_log())
     metrics = _metrics(training, graph, seconds)
     calibration = _calibrate(training, graph)
     directory.finish(predictor.state_dict(), metrics, calibration)
+    observer.training_finished(metrics)
     return Run(predictor, graph, clauses, training.settings, metrics, directory.path, calibration)
+
+
+def _obeyed(clauses: Sequence[Clause], settings: Settings) -> int:
+    """Return how many clauses a training is to obey."""
+    return len(clauses) if settings.clauses.adversary != "none" and settings.clauses.weight else 0
 
 
 def keep(

@@ -19,8 +19,8 @@ import torch
 from clausal.config import Settings
 from clausal.graph.graph import Graph
 from clausal.logic.syntax import Clause
+from clausal.model.build import find_device
 from clausal.presets import BEST
-from clausal.training.prepare import find_device
 
 _CONTAINER = Path("/sys/fs/cgroup/memory.max")
 

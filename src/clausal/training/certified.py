@@ -13,15 +13,6 @@ from clausal.adversary.closed_form import ClosedForm
 from clausal.adversary.reciprocal import by_clause
 from clausal.model.predictor import LinkPredictor
 
-SHARE_OF_MARGIN = 0.01
-"""Facts are pushed above the margin γ and corruptions below −γ, so a violation of this share of γ turns no fact into
-its opposite; and it is far above the rounding errors of single precision."""
-
-
-def default_tolerance(margin: float) -> float:
-    """Return the violation up to which a clause counts as obeyed: a hundredth of the margin."""
-    return SHARE_OF_MARGIN * (margin or 1.0)
-
 
 @dataclass(frozen=True)
 class Certified:

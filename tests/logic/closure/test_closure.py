@@ -13,6 +13,7 @@ from clausal.logic import horn_parts, parse_clauses
 from clausal.logic.closure import close
 from clausal.logic.syntax import Variable
 from programs import facts, first_rounds, graph_of, horn_clauses, programs, rounds_of
+from recording import Recorder
 
 CHAIN = graph_of({(0, 0, 1), (1, 0, 2), (2, 0, 3)})
 TRANSITIVE = parse_clauses("p(X, Y), p(Y, Z) => p(X, Z)")
@@ -101,12 +102,12 @@ def test_the_random_rules_hold_constants_and_repeated_variables():
 
 
 def test_rounds_are_counted_and_reported():
-    seen = []
-    closure = close(CHAIN, TRANSITIVE, progress=seen.append)
+    seen = Recorder()
+    closure = close(CHAIN, TRANSITIVE, observer=seen)
     assert closure.complete
-    assert tuple(seen) == closure.rounds
-    assert [(round.number, round.new) for round in seen] == [(1, 2), (2, 1)]
-    assert all(round.seconds > 0 for round in seen)
+    assert [(number, new, seconds) for number, new, _, seconds in seen.of("derived")] == list(closure.rounds)
+    assert [(round.number, round.new) for round in closure.rounds] == [(1, 2), (2, 1)]
+    assert all(round.seconds > 0 for round in closure.rounds)
 
 
 def test_given_facts_come_first_and_as_they_were_given():

@@ -6,6 +6,7 @@ from clausal.errors import InputError
 from clausal.graph import Graph
 from clausal.logic import parse_clauses
 from clausal.logic.mining import mine, print_mined, write_mined
+from recording import Recorder
 
 FACTS = [(f"a{n}", "works in", f"b{n % 4}") for n in range(16)] + [
     (f"a{n}", "lives_in", f"b{n % 4}") for n in range(12)
@@ -59,9 +60,9 @@ def test_a_file_that_is_there_is_not_overwritten(rules, tmp_path):
 
 
 def test_progress_reaches_the_end_of_both_counts():
-    calls = []
-    mine(Graph.from_triples(FACTS), progress=lambda *call: calls.append(call))
-    last = {stage: (done, total) for stage, done, total in calls}
+    seen = Recorder()
+    mine(Graph.from_triples(FACTS), observer=seen)
+    last = {stage: (done, total) for stage, done, total, _ in seen.of("advanced")}
     assert last == {"support": (2, 2), "confidence": (4, 4)}
 
 
