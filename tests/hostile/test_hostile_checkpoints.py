@@ -119,4 +119,4 @@ def test_garbage_lines_in_the_log_are_dropped_on_resuming(unfinished):
 
 def test_a_log_that_is_no_text_is_refused(unfinished):
     (unfinished / "log.jsonl").write_bytes(b"\xff\xfe\x00")
-    refused(clausal("train", "--resume", "--out", unfinished), "log.jsonl", "cannot be read")
+    refused(clausal("train", "--resume", "--out", unfinished), "log.jsonl:1", "not UTF-8")

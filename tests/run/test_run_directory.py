@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import clausal
-from clausal import Graph, InputError, Settings
+from clausal import Graph, InputError, RunError, Settings
 from clausal.run.directory import RunDirectory
 from small_graphs import quick, small_facts
 
@@ -158,7 +158,7 @@ def test_a_run_directory_appears_whole_or_not_at_all(tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("clausal.run.directory.write_json", fail)
-    with pytest.raises(OSError, match="No space"):
+    with pytest.raises(RunError, match="run: the disk is full"):
         RunDirectory.create(tmp_path / "run", graph, (), Settings())
     assert list(tmp_path.iterdir()) == []
 

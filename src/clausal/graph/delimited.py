@@ -1,32 +1,35 @@
 """Facts from text with tabs, commas (RFC quoting) or spaces, read by pyarrow without a loop over lines.
 
-What is wrong with a text file of facts: a slow, plain scan that names the first bad line.
+Where pyarrow refuses a file, ``explain`` scans it line by line in Python and names the first line that is wrong.
 """
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import re
-import sys
-import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from gzip import BadGzipFile
 from pathlib import Path
 from typing import Any
 
 from clausal.errors import InputError
-from clausal.graph.layout import COMMA, DELIMITER_NAMES, SPACE, Layout, find_layout, is_gzip, open_bytes, split_line
+from clausal.files import READING_ERRORS, cannot_read, is_gzip, open_bytes
+from clausal.graph.layout import COMMA, DELIMITER_NAMES, SPACE, Layout, find_layout, split_line
+
+Complaint = Callable[[Mapping[str, str]], str | None]
+"""What is wrong with a row, given by column name, or None."""
 
 _BLOCK_BYTES = 8 << 20
+_UNDECODABLE = re.compile("[\udc80-\udcff]")
+_MOST_SHOWN = 60
 
 
 def text_layout(path: Path, width: int) -> Layout:
     """Return the layout of a text file; a file that cannot be opened is an InputError."""
     try:
         return find_layout(path, width)
-    except (OSError, EOFError, zlib.error) as error:
+    except READING_ERRORS as error:
         raise cannot_read(path, error) from None
 
 
@@ -37,7 +40,7 @@ def read_delimited(path: Path, fields: Sequence[str]) -> Any:
     layout = text_layout(path, len(fields))
     try:
         table = _parse(path, layout, layout.header or fields)
-    except (pa.ArrowException, OSError, EOFError, zlib.error):
+    except (pa.ArrowException, *READING_ERRORS):
         raise explain(path, layout, layout.header or fields) from None
     if table.num_rows == 0 or any(_has_empty(column) for column in table.columns):
         raise explain(path, layout, layout.header or fields)
@@ -50,6 +53,8 @@ def _parse(path: Path, layout: Layout, fields: Sequence[str]) -> Any:
     try:
         return _read(path, layout, fields)
     except pa.ArrowInvalid:
+        if not _is_utf8(path):  # pyarrow could not hand the bad row to Python, and would print that on stderr
+            raise
         return _read(path, layout, fields, skip_spaces=True)
 
 
@@ -63,7 +68,7 @@ def _read(path: Path, layout: Layout, fields: Sequence[str], *, skip_spaces: boo
     from pyarrow import csv
 
     quoted = layout.delimiter == COMMA
-    with _quiet_callbacks(), _open(path, layout) as stream:
+    with _open(path, layout) as stream:
         return csv.read_csv(
             stream,
             read_options=csv.ReadOptions(
@@ -88,18 +93,16 @@ def _skip_spaces(row: Any) -> str:
     return "error" if row.text.strip() else "skip"
 
 
-@contextmanager
-def _quiet_callbacks() -> Iterator[None]:
-    """Keep Python from printing what goes wrong before pyarrow calls back: a bad row that is no UTF-8.
-
-    The row fails to parse all the same, and ``explain`` then says where.
-    """
-    before = sys.unraisablehook
-    sys.unraisablehook = lambda _: None
+def _is_utf8(path: Path) -> bool:
+    decoder = codecs.getincrementaldecoder("utf-8")()
     try:
-        yield
-    finally:
-        sys.unraisablehook = before
+        with open_bytes(path) as stream:
+            while block := stream.read(_BLOCK_BYTES):
+                decoder.decode(block)
+            decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _open(path: Path, layout: Layout) -> Any:
@@ -120,25 +123,6 @@ def _has_empty(column: Any) -> bool:
     return bool(pc.min(pc.binary_length(column)).as_py() == 0)
 
 
-Complaint = Callable[[Mapping[str, str]], str | None]
-"""What is wrong with a row, given by column name, or None."""
-
-_UNDECODABLE = re.compile("[\udc80-\udcff]")
-_MOST_SHOWN = 60
-
-
-def cannot_read(path: Path, error: BaseException) -> InputError:
-    """Explain a file that cannot be opened or decompressed."""
-    if isinstance(error, EOFError):
-        return InputError(f"{path}: the gzip file ends too early; copy or download it again")
-    if isinstance(error, (BadGzipFile, zlib.error)):
-        return InputError(f"{path}: not a gzip file, or a damaged one ({error}); copy or download it again")
-    if isinstance(error, FileNotFoundError):
-        return InputError(f"{path}: no such file")
-    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error).split("\n")[0]
-    return InputError(f"{path}: cannot be read: {reason}")
-
-
 def explain(path: Path, layout: Layout, fields: Sequence[str], complaint: Complaint | None = None) -> InputError:
     """Scan for the first line that is not UTF-8, has other columns than ``fields``, or a complaint."""
     expected = f"expected {len(fields)} ({', '.join(fields)}) separated by {DELIMITER_NAMES[layout.delimiter]}"
@@ -157,7 +141,7 @@ def explain(path: Path, layout: Layout, fields: Sequence[str], complaint: Compla
                 return InputError(f"{path}:{line}: {found}")
     except InputError as error:
         return error
-    except (OSError, EOFError, zlib.error) as error:
+    except READING_ERRORS as error:
         return cannot_read(path, error)
     if not found_rows:
         return InputError(f"{path}: the file holds no facts; expected one per line: {', '.join(fields)}")

@@ -6,15 +6,14 @@ Which format a file of facts is in: by its ending, or by a look at its first lin
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, cast
 
 from clausal.errors import InputError
+from clausal.files import is_gzip, open_bytes
 
 _LETTERS = {"s": "subject", "r": "relation", "o": "object"}
 _HEADER_WORDS = {
@@ -77,16 +76,6 @@ def stem_and_ending(path: Path) -> tuple[str, str]:
     name = path.name[:-3] if is_gzip(path) else path.name
     bare = Path(name)
     return bare.stem, bare.suffix.lower()
-
-
-def is_gzip(path: Path) -> bool:
-    """Say whether the file's name ends in ``.gz``."""
-    return path.name.lower().endswith(".gz")
-
-
-def open_bytes(path: Path) -> BinaryIO:
-    """Open a file for reading bytes, decompressed."""
-    return cast(BinaryIO, gzip.open(path)) if is_gzip(path) else path.open("rb")
 
 
 def split_line(line: str, delimiter: str) -> list[str]:

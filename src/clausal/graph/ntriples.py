@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from clausal.errors import InputError
-from clausal.graph.delimited import cannot_read
-from clausal.graph.layout import open_bytes
+from clausal.files import READING_ERRORS, cannot_read, open_bytes
 
 _BATCH = 100_000
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -43,7 +41,7 @@ def read_ntriples(path: Path) -> Any:
         raise _explain(path, error) from None
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
-    except (OSError, EOFError, zlib.error) as error:
+    except READING_ERRORS as error:
         raise cannot_read(path, error) from None
     if not batches:
         raise InputError(f"{path}: the file holds no facts; expected N-Triples, one fact per line")

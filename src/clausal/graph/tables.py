@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from clausal.errors import InputError
-from clausal.graph.delimited import Complaint, cannot_read, explain, read_delimited, text_layout
-from clausal.graph.layout import field_named, is_gzip, open_bytes, stem_and_ending
+from clausal.files import READING_ERRORS, cannot_read, is_gzip, open_bytes
+from clausal.graph.delimited import Complaint, explain, read_delimited, text_layout
+from clausal.graph.layout import field_named, stem_and_ending
 from clausal.graph.ntriples import line_of_row, read_ntriples
 
 
@@ -36,7 +36,7 @@ def read_parquet(path: Path, fields: Sequence[str]) -> Any:
         with open_bytes(path) as stream:  # Parquet is read from its end, which gzip cannot seek to
             source = pa.BufferReader(stream.read()) if is_gzip(path) else stream
             table = pq.ParquetFile(source).read()
-    except (OSError, EOFError, zlib.error) as error:
+    except READING_ERRORS as error:
         raise cannot_read(path, error) from None
     except pa.ArrowException as error:
         reason = str(error).split("\n")[0]

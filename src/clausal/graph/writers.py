@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import errno
 import gzip
-import os
-import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from clausal.errors import InputError, RunError
+from clausal.errors import InputError
+from clausal.files import atomic_file, atomic_folder, is_gzip, sync
 from clausal.graph.facts import Facts
 from clausal.graph.graph import Graph
-from clausal.graph.layout import header_fields, is_gzip, stem_and_ending
+from clausal.graph.layout import header_fields, stem_and_ending
 from clausal.graph.vocabulary import Names
 
 _FIELDS = ("subject", "relation", "object")
 _TEXT_ENDINGS = ("", ".txt", ".tsv", ".tab")
 _CHUNK = 1 << 18  # facts whose names are held in memory at a time
 _BREAKS_LINES = r"[\t\r\n]"
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def write_facts(path: str | Path, facts: Facts, entities: Names, relations: Names) -> None:
@@ -34,13 +30,8 @@ def write_facts(path: str | Path, facts: Facts, entities: Names, relations: Name
     names = _arrow_names(entities), _arrow_names(relations)
     if stem_and_ending(path)[1] != ".parquet":
         _refuse_line_breaks(path, *names)
-    temporary = path.with_name(f".{os.getpid()}.{path.name}")  # with the same ending, which decides the format
-    with _explained(path):
-        try:
-            _fill(temporary, facts, *names)
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
+    with atomic_file(path) as temporary:
+        _fill(temporary, path, facts, *names)
 
 
 def check_target(path: Path) -> None:
@@ -64,29 +55,24 @@ def write_graph(folder: str | Path, graph: Graph) -> None:
         raise InputError(f"{folder}: exists already; choose a new folder")
     names = _arrow_names(graph.entities), _arrow_names(graph.relations)
     ending = ".tsv" if all(_breaks_lines(known) is None for known in names) else ".parquet"
-    temporary = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
-    with _explained(folder):
-        try:
-            temporary.mkdir(parents=True)
-            for name, facts in (*graph.splits.items(), *graph.parts.items()):
-                if len(facts):
-                    _fill(temporary / f"{name}{ending}", facts, *names)
-            temporary.rename(folder)
-        finally:
-            shutil.rmtree(temporary, ignore_errors=True)
+    with atomic_folder(folder) as temporary:
+        for name, facts in (*graph.splits.items(), *graph.parts.items()):
+            if len(facts):
+                path = temporary / f"{name}{ending}"
+                _fill(path, path, facts, *names)
+                sync(path)
 
 
-def _fill(path: Path, facts: Facts, entities: Any, relations: Any) -> None:
-    write = _write_parquet if stem_and_ending(path)[1] == ".parquet" else _write_text
+def _fill(path: Path, target: Path, facts: Facts, entities: Any, relations: Any) -> None:
+    """Write facts to ``path`` in the format of ``target``, by its ending."""
+    write = _write_parquet if stem_and_ending(target)[1] == ".parquet" else _write_text
     with path.open("wb") as file:
-        if is_gzip(path):
+        if is_gzip(target):
             # Without a name and a time in its header, so that the same facts are the same bytes.
             with gzip.GzipFile(filename="", fileobj=file, mode="wb", compresslevel=6, mtime=0) as stream:
                 write(cast(BinaryIO, stream), facts, entities, relations)
         else:
             write(file, facts, entities, relations)
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def _write_text(stream: BinaryIO, facts: Facts, entities: Any, relations: Any) -> None:
@@ -150,12 +136,3 @@ def _refuse_line_breaks(path: Path, *vocabularies: Any) -> None:
                 f"{path}: the name {name!a} has a tab or a line break in it, which tab-separated text cannot "
                 "hold; write a .parquet file"
             )
-
-
-@contextmanager
-def _explained(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        reason = "the disk is full" if error.errno in _FULL else f"cannot be written: {error.strerror or error}"
-        raise RunError(f"{path}: {reason}; nothing was left behind") from None

@@ -1,6 +1,7 @@
-"""Named tensors in safetensors files: shapes are checked before anything is allocated.
+"""Models and checkpoints as named tensors in safetensors files.
 
-A checkpoint against the training it is to go on with: nothing in it is used before all of it fits.
+Names and shapes are compared with the expected ones before anything is allocated, and a training goes on from a
+checkpoint only if all of it fits.
 """
 
 from __future__ import annotations
@@ -17,18 +18,21 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from clausal.errors import InputError
-from clausal.run.files import write_atomically
+from clausal.files import atomic_file
 
 if TYPE_CHECKING:
     from clausal.training import AdversarialSetTraining
 
+_OPTIMIZER_STATE = {"adagrad": {"step", "sum"}, "adam": {"step", "exp_avg", "exp_avg_sq"}, "sgd": set[str]()}
+
 
 def write_tensors(
-    path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, str], workshop: Path | None = None
+    path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, str], temporary_folder: Path | None = None
 ) -> None:
     """Write tensors and metadata as one file, atomically."""
     plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    write_atomically(path, lambda file: save_file(plain, file, dict(metadata)), workshop)
+    with atomic_file(path, temporary_folder) as temporary:
+        save_file(plain, temporary, dict(metadata))
 
 
 def read_tensors(path: Path, expected: Mapping[str, Tensor] | None = None) -> tuple[dict[str, Tensor], dict[str, str]]:
@@ -81,9 +85,6 @@ def _compare(path: Path, found: Mapping[str, tuple[int, ...]], expected: Mapping
         raise InputError(f"{path}: damaged: it holds '{unknown[0]}', which this model does not have")
 
 
-_QUANTITIES = {"adagrad": {"step", "sum"}, "adam": {"step", "exp_avg", "exp_avg_sq"}, "sgd": set[str]()}
-
-
 def restore(training: AdversarialSetTraining, tensors: Mapping[str, Tensor], position: Any, origin: object) -> None:
     """Bring a training to a saved state; ``origin`` is named when the state does not fit."""
     try:
@@ -128,7 +129,7 @@ def _check_tensors(training: AdversarialSetTraining, tensors: Mapping[str, Tenso
 
 def _expected_optimizer(training: AdversarialSetTraining, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Return what the optimiser keeps of each parameter; one that never had a gradient may have no state."""
-    quantities = _QUANTITIES[training.settings.train.optimizer]
+    quantities = _OPTIMIZER_STATE[training.settings.train.optimizer]
     parameters = [parameter for group in training.optimizer.param_groups for parameter in group["params"]]
     return {
         f"optimizer/{index}.{quantity}": parameter.new_empty(()) if quantity == "step" else parameter

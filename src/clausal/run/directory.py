@@ -1,21 +1,17 @@
-"""One training at a time in a run directory.
+"""The run directory: what a training leaves behind. ``docs/reference/run-directory.md`` is its specification.
 
-The log of a run: one JSON object for each epoch.
-
-The run directory: what a training leaves behind. ``docs/reference/run-directory.md`` is its specification.
+A log has one JSON object for each epoch, and a lock lets one process at a time train in a directory.
 """
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 from torch import Tensor
 
@@ -23,59 +19,21 @@ import clausal
 from clausal.config import Settings
 from clausal.errors import InputError, RunError
 from clausal.evaluation import Calibration
+from clausal.files import (
+    atomic_folder,
+    explained_os_errors,
+    locked_file,
+    read_json,
+    read_text,
+    write_json,
+    write_text,
+)
 from clausal.graph.graph import Graph
 from clausal.logic.parser import parse_clauses
 from clausal.logic.printer import print_clause
 from clausal.logic.syntax import Clause
 from clausal.run.checkpoint import read_tensors, write_tensors
-from clausal.run.files import explained_os_errors, read_json, read_text, require_kind, write_json, write_text
-from clausal.run.storage import FACTS, VOCABULARY, read_graph, write_graph
-
-
-@contextmanager
-def locked(run: Path, lock: Path) -> Iterator[None]:
-    """Hold the file ``lock`` of the run; the system lets go of it when the process ends, however it ends."""
-    with explained_os_errors(run):
-        lock.parent.mkdir(exist_ok=True)
-        file = os.open(lock, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o666)
-    try:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise RunError(f"{run}: another process is training in this directory") from None
-        except OSError:
-            pass  # some network file systems have no locks; training without one is better than not at all
-        yield
-    finally:
-        os.close(file)
-
-
-def append_record(path: Path, record: Mapping[str, Any]) -> None:
-    """Add one line to the log."""
-    with explained_os_errors(path), path.open("a", encoding="utf-8") as log:
-        log.write(json.dumps(record) + "\n")
-
-
-def read_records(path: Path) -> list[dict[str, Any]]:
-    """Return the log's records; a line cut off by a kill is left out."""
-    lines = read_text(path).splitlines() if path.exists() else []
-    return [record for record in map(_read_record, lines) if record is not None]
-
-
-def rewind(path: Path, epoch: int, workshop: Path) -> None:
-    """Drop the records after an epoch, whose passes will be made again."""
-    kept = [record for record in read_records(path) if record["epoch"] <= epoch]
-    write_text(path, "".join(json.dumps(record) + "\n" for record in kept), workshop)
-
-
-def _read_record(line: str) -> dict[str, Any] | None:
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    numbers = isinstance(record, dict) and all(isinstance(record.get(key), int | float) for key in ("epoch", "seconds"))
-    return record if numbers else None
-
+from clausal.run.storage import FACTS, VOCABULARY, load_stored_graph, store_graph
 
 FORMAT = 1
 MODEL = "model.safetensors"
@@ -85,6 +43,33 @@ CHECKPOINT = Path("checkpoint") / "state.safetensors"
 _LOCK = CHECKPOINT.with_name("lock")
 _START = ("run.json", "config.toml", "clauses.txt", VOCABULARY, FACTS)
 _FILES = (*_START, LOG, CHECKPOINT, _LOCK, "metrics.json", CALIBRATION, MODEL)
+
+
+class _StoredClauses(Sequence[Clause]):
+    """Clauses that are parsed on first use: a question needs none, and the parser takes longer than the answer."""
+
+    def __init__(self, text: str, source: str) -> None:
+        self._text, self._source = text, source
+
+    @cached_property
+    def _clauses(self) -> list[Clause]:
+        return parse_clauses(self._text, source=self._source) if self._text.strip() else []
+
+    def __len__(self) -> int:
+        return len(self._clauses)
+
+    @overload
+    def __getitem__(self, place: int) -> Clause: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Clause]: ...
+    def __getitem__(self, place: int | slice) -> Clause | list[Clause]:
+        return self._clauses[place]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and self._clauses == list(other)
+
+    def __repr__(self) -> str:
+        return repr(self._clauses)
 
 
 class RunDirectory:
@@ -107,24 +92,13 @@ class RunDirectory:
             raise InputError(
                 f"{path}: exists already; choose another --out, or go on with an unfinished run there by --resume"
             )
-        building = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-        try:
-            with explained_os_errors(path):
-                (building / CHECKPOINT.parent).mkdir(parents=True)
-            write_graph(building, graph)
-            write_text(building / "clauses.txt", "".join(f"{print_clause(clause)}\n" for clause in clauses))
-            write_text(building / "config.toml", settings.to_toml())
-            about = {
-                "format": FORMAT,
-                "clausal": clausal.__version__,
-                "graph": graph.name,
-                "custom": list(custom),
-            }
-            write_json(building / "run.json", about)
-            with explained_os_errors(path):
-                building.rename(path)
-        finally:
-            shutil.rmtree(building, ignore_errors=True)
+        about = {"format": FORMAT, "clausal": clausal.__version__, "graph": graph.name, "custom": list(custom)}
+        with atomic_folder(path) as folder:
+            (folder / CHECKPOINT.parent).mkdir()
+            store_graph(folder, graph)
+            write_text(folder / "clauses.txt", "".join(f"{print_clause(clause)}\n" for clause in clauses))
+            write_text(folder / "config.toml", settings.to_toml())
+            write_json(folder / "run.json", about)
         return RunDirectory(path)
 
     @staticmethod
@@ -136,9 +110,12 @@ class RunDirectory:
             raise InputError(f"{path}: {what}")
         if not (run.path / "run.json").exists():
             raise InputError(f"{path}: not a run directory (it has no run.json)")
-        require_kind(run.workshop, folder=True)
+        _require_own(run.temporary_folder, folder=True)
         for name in _FILES:
-            require_kind(run.path / name)
+            _require_own(run.path / name)
+        for name in (*_START, *(("metrics.json",) if run.finished else ())):
+            if not (run.path / name).exists():
+                raise InputError(f"{run.path / name}: missing, the run directory is incomplete")
         version = run.about.get("format")
         if version != FORMAT:
             raise InputError(
@@ -148,7 +125,7 @@ class RunDirectory:
         return run
 
     @property
-    def workshop(self) -> Path:
+    def temporary_folder(self) -> Path:
         """Where an unfinished run keeps its checkpoint and the files it is writing."""
         return self.path / CHECKPOINT.parent
 
@@ -171,14 +148,13 @@ class RunDirectory:
     @cached_property
     def graph(self) -> Graph:
         """The graph that the run was trained on."""
-        return read_graph(self.path, str(self.about.get("graph", "graph")))
+        return load_stored_graph(self.path, str(self.about.get("graph", "graph")))
 
     @cached_property
-    def clauses(self) -> list[Clause]:
+    def clauses(self) -> Sequence[Clause]:
         """The clauses of the training."""
         path = self.path / "clauses.txt"
-        text = read_text(path)
-        return parse_clauses(text, source=str(path)) if text.strip() else []
+        return _StoredClauses(read_text(path), str(path))
 
     @property
     def finished(self) -> bool:
@@ -189,7 +165,7 @@ class RunDirectory:
     def locked(self) -> Iterator[None]:
         """Keep a second process from training in the same directory, and sweep up after a killed one."""
         with locked(self.path, self.path / _LOCK):
-            for path in self.workshop.glob(".*"):
+            for path in self.temporary_folder.glob(".*"):
                 path.unlink(missing_ok=True)
             yield
 
@@ -219,17 +195,18 @@ class RunDirectory:
 
     def rewind_log(self, epoch: int) -> None:
         """Drop the records after an epoch: those passes will be made again."""
-        rewind(self.path / LOG, epoch, self.workshop)
+        kept = [record for record in self.read_log() if record["epoch"] <= epoch]
+        write_text(self.path / LOG, "".join(json.dumps(record) + "\n" for record in kept), self.temporary_folder)
 
     def finish(
         self, tensors: Mapping[str, Tensor], metrics: Mapping[str, Any], calibration: Calibration | None = None
     ) -> None:
         """Write metrics, calibration and the final model, which marks the run as finished; drop the checkpoint."""
-        write_json(self.path / "metrics.json", metrics, self.workshop)
+        write_json(self.path / "metrics.json", metrics, self.temporary_folder)
         if calibration is not None:
-            write_json(self.path / CALIBRATION, calibration.to_dict(self.graph.relations), self.workshop)
-        write_tensors(self.path / MODEL, tensors, {}, self.workshop)
-        shutil.rmtree(self.workshop, ignore_errors=True)
+            write_json(self.path / CALIBRATION, calibration.to_dict(self.graph.relations), self.temporary_folder)
+        write_tensors(self.path / MODEL, tensors, {}, self.temporary_folder)
+        shutil.rmtree(self.temporary_folder, ignore_errors=True)
 
     @property
     def metrics(self) -> dict[str, Any]:
@@ -246,3 +223,45 @@ class RunDirectory:
             return Calibration.from_dict(read_json(path), self.graph.relations)
         except ValueError as error:
             raise InputError(f"{path}: damaged: {error}") from None
+
+
+@contextmanager
+def locked(directory: Path, lock: Path) -> Iterator[None]:
+    """Hold the file ``lock`` of a directory, or say that another process trains there."""
+
+    def refuse() -> None:
+        raise RunError(f"{directory}: another process is training in this directory")
+
+    with explained_os_errors(directory):
+        lock.parent.mkdir(exist_ok=True)
+    with locked_file(lock, refuse):
+        yield
+
+
+def append_record(path: Path, record: Mapping[str, Any]) -> None:
+    """Add one line to a log."""
+    with explained_os_errors(path), path.open("a", encoding="utf-8") as log:
+        log.write(json.dumps(record) + "\n")
+
+
+def read_records(path: Path) -> list[dict[str, Any]]:
+    """Return the records of a log; a line cut off by a kill is left out."""
+    lines = read_text(path).splitlines() if path.exists() else []
+    return [record for record in map(_read_record, lines) if record is not None]
+
+
+def _read_record(line: str) -> dict[str, Any] | None:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    numbers = isinstance(record, dict) and all(isinstance(record.get(key), int | float) for key in ("epoch", "seconds"))
+    return record if numbers else None
+
+
+def _require_own(path: Path, *, folder: bool = False) -> None:
+    """Refuse a link, a pipe or a device in the place of a file or folder: what it leads to is not the run's."""
+    if path.is_symlink() or (path.exists() and not (path.is_dir() if folder else path.is_file())):
+        raise InputError(
+            f"{path}: expected a {'folder' if folder else 'file'} of the run itself, not a link or something else"
+        )

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from clausal.errors import InputError
+from clausal.files import atomic_file
 from clausal.graph.graph import Facts, Graph
 from clausal.graph.vocabulary import Names
-from clausal.run.files import write_atomically
 
 VOCABULARY = "vocabulary.parquet"
 FACTS = "facts.parquet"
@@ -18,14 +18,15 @@ FACTS = "facts.parquet"
 _ROWS_IN_ANY_FILE, _ROWS_PER_BYTE = 1_000_000, 100  # beyond any real graph, to keep memory within bounds
 
 
-def write_graph(folder: Path, graph: Graph) -> None:
+def store_graph(folder: Path, graph: Graph) -> None:
     """Write the names in the order of their ids, and the facts of every split and part as ids."""
     import pyarrow as pa
     from pyarrow import parquet
 
     kinds = ["entity"] * len(graph.entities) + ["relation"] * len(graph.relations)
     names = pa.table({"kind": kinds, "name": [*graph.entities, *graph.relations]})
-    write_atomically(folder / VOCABULARY, lambda file: parquet.write_table(names, file, compression="zstd"))
+    with atomic_file(folder / VOCABULARY) as temporary:
+        parquet.write_table(names, temporary, compression="zstd")
 
     groups = {**graph.splits, **graph.parts}
     rows = np.concatenate(list(groups.values()))
@@ -36,11 +37,12 @@ def write_graph(folder: Path, graph: Graph) -> None:
             **{name: rows[:, i] for i, name in enumerate(("subject", "relation", "object"))},
         }
     )
-    write_atomically(folder / FACTS, lambda file: parquet.write_table(facts, file, compression="zstd"))
+    with atomic_file(folder / FACTS) as temporary:
+        parquet.write_table(facts, temporary, compression="zstd")
 
 
-def read_graph(folder: Path, name: str) -> Graph:
-    """Read what ``write_graph`` wrote, checking names and ids."""
+def load_stored_graph(folder: Path, name: str) -> Graph:
+    """Read what ``store_graph`` wrote, checking names and ids."""
     names = _read(folder / VOCABULARY, {"kind": "string", "name": "string"})
     by_kind: dict[str, list[str]] = {"entity": [], "relation": []}
     for kind, text in zip(names["kind"].to_pylist(), names["name"].to_pylist(), strict=True):
@@ -85,15 +87,17 @@ def _read(path: Path, columns: dict[str, str]) -> Any:
 
     schema = pa.schema(list(columns.items()))
     try:
+        about = parquet.read_metadata(path)
+        if about.num_rows > _ROWS_IN_ANY_FILE + _ROWS_PER_BYTE * path.stat().st_size:
+            raise InputError(
+                f"{path}: damaged: it claims {about.num_rows:,} rows, more than a file of its size can hold"
+            )
+        if about.schema.names != list(columns):
+            raise InputError(f"{path}: damaged: expected columns {', '.join(columns)}; found {about.schema.names}")
+        # A text that is repeated is kept once. The file is read by itself: as a data set, it would import pandas.
         text = [name for name, kind in columns.items() if kind == "string"]
-        # A text that is repeated is kept once. Read as one file: as a data set, it would import pandas.
         with parquet.ParquetFile(path, read_dictionary=text) as file:
-            rows = file.metadata.num_rows
-            if rows > _ROWS_IN_ANY_FILE + _ROWS_PER_BYTE * path.stat().st_size:
-                raise InputError(f"{path}: damaged: it claims {rows:,} rows, more than a file of its size can hold")
             table = file.read()
-        if table.column_names != list(columns):
-            raise InputError(f"{path}: damaged: expected columns {', '.join(columns)}; found {table.column_names}")
         if "name" in columns and _is_repetitive(table["name"]):
             raise InputError(f"{path}: damaged: the same name occurs again and again")
         table = table.cast(schema)

@@ -17,11 +17,11 @@ import numpy as np
 
 from clausal.config import Settings
 from clausal.errors import InputError
+from clausal.files import explained_os_errors, read_json, write_json, write_text
 from clausal.graph.graph import Graph
 from clausal.logic.printer import print_clause
 from clausal.logic.syntax import Clause
 from clausal.run.directory import RunDirectory, locked
-from clausal.run.files import explained_os_errors, read_json, write_json, write_text
 from clausal.search.space import Choice, Range, Space
 
 _START, _SEARCH, _JOURNAL, _BEST, _LOCK = "start", "search.json", "journal.log", "best.toml", "lock"

@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from clausal.errors import InputError
-from clausal.run.files import explained_os_errors
+from clausal.files import explained_os_errors
 
 if TYPE_CHECKING:
     import optuna

@@ -81,7 +81,7 @@ def grid(
 
 
 def _write_presets(folder: Path, rows: list[Row], entries: list[dict[str, Any]]) -> None:
-    from clausal.run.files import explained_os_errors, write_text
+    from clausal.files import explained_os_errors, write_text
     from clausal_paper.grid import best, chosen_preset
 
     with explained_os_errors(folder):

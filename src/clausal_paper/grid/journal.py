@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from clausal.errors import InputError
-from clausal.run.files import explained_os_errors
+from clausal.files import explained_os_errors
 
 Entry = dict[str, Any]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from clausal.errors import InputError
-from clausal.run.files import read_json
+from clausal.files import read_json
 from clausal_paper.tables.run import Record
 
 # Section, key, and the paper's symbol.

@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from clausal.run.files import read_json
+from clausal.files import read_json
 from clausal_paper.report.markdown import MISSING, notes, table
 from clausal_paper.report.records import made_on
 from clausal_paper.synthetic.knowledge_bases import CLAUSE_TYPES

@@ -19,7 +19,7 @@ from typing import Any
 import torch
 
 import clausal
-from clausal.run.files import write_json
+from clausal.files import write_json
 from clausal_paper.synthetic.cells import REPORTED, Cell, run_cell
 
 FRESH = tuple(range(1000, 1050))

@@ -8,7 +8,7 @@ from typing import Any
 
 from clausal.config import Settings
 from clausal.errors import InputError
-from clausal.run.files import explained_os_errors, read_json, write_json
+from clausal.files import explained_os_errors, read_json, write_json
 from clausal_paper.provenance import provenance
 from clausal_paper.synthetic.cells import REPORTED, Cell, CellResult, run_cell
 from clausal_paper.synthetic.paper import paper_cells

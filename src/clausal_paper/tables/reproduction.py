@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, Generic
 
 from clausal.errors import InputError
+from clausal.files import explained_os_errors, read_json, write_json
 from clausal.graph.graph import Graph
 from clausal.logic import Clause
-from clausal.run.files import explained_os_errors, read_json, write_json
 from clausal_paper.tables.methods import LOG, describe, settings_of
 from clausal_paper.tables.row import R, TableRow
 from clausal_paper.tables.rows import Row, rows_of
