@@ -21,7 +21,7 @@ check: $(VENV)/tested
 	$(BIN)/mypy
 
 docs: $(VENV)/tested  ## write the pages that are generated from code
-	$(BIN)/python -m clausal.reference docs/reference/settings.md
+	$(BIN)/python tools/settings_page.py docs/reference/settings.md
 	$(BIN)/python -m clausal_paper.report docs/results.md
 	PYTHONPATH=benchmarks $(BIN)/python -m scaling.page
 

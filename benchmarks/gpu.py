@@ -18,6 +18,7 @@ import torch
 from clausal.config import Settings
 from clausal.graph import Graph, dataset_clauses, load_graph
 from clausal.logic import Clause, one_atom_rule, read_clauses, shape_of
+from clausal.observer import Calling
 from clausal.training.prepare import prepare
 from common.machine import describe_machine, in_words
 from common.processes import store
@@ -72,7 +73,7 @@ def _trainings(graph: Graph, clauses: Sequence[Clause], passes: int) -> Iterator
         for scorer in ("distmult", "complex"):
             marks: list[float] = []
             training = prepare(graph, given, settings_of(scorer, adversary, passes + WARM))
-            training.run(on_pass=lambda _, marks=marks: marks.append(time.perf_counter()))
+            training.run(Calling(passed=lambda _, marks=marks: marks.append(time.perf_counter())))
             row = {"scorer": scorer, "adversary": adversary, "clauses": len(given), "passes": passes}
             row |= {"seconds": marks[WARM + passes - 1] - marks[WARM - 1], "target": TARGETS.get((scorer, adversary))}
             print(

@@ -97,8 +97,7 @@ from clausal.evaluation import evaluate
 from clausal.graph import Graph, Names
 from clausal.logic import And, Atom, Clause, Implies, Variable
 import clausal_paper.grid
-from clausal_paper.beyond.rows import BeyondRow
-from clausal_paper.tables.rows import Row
+from clausal_paper.tables.rows import BeyondRow, PaperRow
 from clausal_paper.tables.run import run_row
 from clausal.training import prepare
 X, Y = Variable("X"), Variable("Y")
@@ -110,7 +109,7 @@ predictor = prepare(graph, clauses, settings).run()
 assert 0 < evaluate(predictor, graph).filtered["both"]["mrr"] <= 1
 small = ["train.epochs=1", "model.dim=4", "kale.passes=1"]
 for model in ("asr-complex", "kale-joint"):
-    record = run_row(Row("fb122", model), graph, clauses, changes=small)
+    record = run_row(PaperRow("fb122", model), graph, clauses, changes=small)
     assert 0 < record["metrics"]["full"]["realistic"]["test"]["mrr"] <= 1
 record = run_row(BeyondRow("wn18-limited", "all", 0.5), graph, clauses, changes=small, closure=lambda graph: facts)
 assert 0 < record["entailed"]["full"]["realistic"]["test"]["mrr"] <= 1

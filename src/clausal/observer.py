@@ -90,6 +90,17 @@ for _event in EVENTS:
     setattr(Observers, _event, _tell_all(_event))
 
 
+class Calling(Observer):
+    """Calls the functions that are given by the names of events, such as ``Calling(epoch=print)``."""
+
+    def __init__(self, **functions: Callable[..., object] | None) -> None:
+        for event, function in functions.items():
+            if event not in EVENTS:
+                raise TypeError(f"'{event}' is no event of an observer; known: {', '.join(EVENTS)}")
+            if function is not None:
+                setattr(self, event, function)
+
+
 def replaces(**callbacks: tuple[str, Callable[..., tuple[Any, ...]]]) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
     """Let a function that takes ``observer`` accept callbacks of version 0.1 by their names, with a warning.
 

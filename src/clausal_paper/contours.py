@@ -15,12 +15,8 @@ import torch
 
 from clausal.adversary import ClauseGroup, ClosedForm
 from clausal.errors import InputError
-from clausal.logic.parser import parse_clause
-from clausal.logic.shape import shape_of
-from clausal.model.domains import Cube, Domain, Sphere
-from clausal.model.encoders import Table
-from clausal.model.predictor import LinkPredictor
-from clausal.model.scorers import ComplEx
+from clausal.logic import parse_clause, shape_of
+from clausal.model import ComplEx, Cube, Domain, LinkPredictor, Sphere, Table
 
 Numbers = npt.NDArray[np.float64]
 PANELS: dict[str, Domain] = {"Unit Sphere": Sphere(), "Unit Cube": Cube()}

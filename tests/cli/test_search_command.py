@@ -3,10 +3,12 @@
 import csv
 import io
 import tomllib
+from pathlib import Path
 
 import pytest
 
-from clausal.search import trial
+from clausal.cli.search import _target
+from clausal.search import trials
 from command_line import clausal, refused
 
 SMALL = ("model.dim=8", "train.epochs=2", "evaluate.every=1")
@@ -76,7 +78,7 @@ def test_what_is_set_is_not_searched(searched, graph_folder, tmp_path):
 @pytest.mark.parametrize("format", ["table", "csv"])
 def test_a_finished_search_is_printed_again_without_training(format, searched, monkeypatch):
     out, result = searched
-    monkeypatch.setattr(trial, "prepare", None)
+    monkeypatch.setattr(trials, "prepare", None)
     again = clausal("search", "--out", out, "--resume", "--trials", 3, "--format", format)
     assert again.code == 0, again.stderr
     if format == "csv":
@@ -87,7 +89,7 @@ def test_a_finished_search_is_printed_again_without_training(format, searched, m
 
 
 def test_ctrl_c_shows_the_best_so_far(graph_folder, tmp_path, monkeypatch):
-    prepare, calls = trial.prepare, []
+    prepare, calls = trials.prepare, []
 
     def interrupted(*arguments, **options):
         calls.append(1)
@@ -95,7 +97,7 @@ def test_ctrl_c_shows_the_best_so_far(graph_folder, tmp_path, monkeypatch):
             raise KeyboardInterrupt
         return prepare(*arguments, **options)
 
-    monkeypatch.setattr(trial, "prepare", interrupted)
+    monkeypatch.setattr(trials, "prepare", interrupted)
     options = [*search_options(graph_folder), "--trials", 2, "--out", tmp_path / "out", "--format", "json"]
     result = clausal(*options)
     assert result.code == 130
@@ -123,6 +125,16 @@ def test_time_is_told_and_kept(graph_folder, tmp_path):
     assert "cut short" in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("given", "folder"), [(".", "world"), ("..", "graphs"), ("facts.tsv", "facts"), (".hidden.tsv", "hidden")]
+)
+def test_a_search_has_a_folder_of_its_own_whatever_the_graph_is_called(given, folder, tmp_path, monkeypatch):
+    inside = tmp_path / "graphs" / "world"
+    inside.mkdir(parents=True)
+    monkeypatch.chdir(inside)
+    assert _target(given, None, resume=False) == Path("searches") / folder
+
+
 def test_bad_usage(graph_folder, tmp_path):
     refused(clausal("search"), "give a graph")
     refused(clausal("search", "--resume"), "--resume needs --out")
@@ -146,9 +158,9 @@ def test_a_trial_that_could_not_be_judged_is_not_told(searched, monkeypatch):
     out, _ = searched
 
     def no_time(*arguments, **options):
-        return trial.Attempt(state="cut short")
+        return trials.Attempt(state="cut short")
 
-    monkeypatch.setattr("clausal.search.loop.attempt", no_time)
+    monkeypatch.setattr("clausal.search.searching.train_trial", no_time)
     result = clausal("search", "--out", out, "--resume", "--minutes", 0.02)
     assert result.code == 0, result.stderr
     assert not [line for line in result.stderr.splitlines() if line.startswith("trial ")]

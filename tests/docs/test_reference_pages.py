@@ -8,7 +8,7 @@ import typer
 from markdown_pages import read, section
 
 import clausal
-from clausal.cli.app import app
+from clausal.cli.app import add_plugins, app
 
 
 def named_commands(group, prefix=""):
@@ -20,6 +20,7 @@ def named_commands(group, prefix=""):
     return found
 
 
+add_plugins()
 COMMANDS = named_commands(typer.main.get_command(app))
 FUNCTIONS = [name for name in clausal.__all__ if inspect.isfunction(getattr(clausal, name))]
 

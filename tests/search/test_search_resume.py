@@ -34,9 +34,9 @@ def test_a_search_in_two_parts_is_the_same_search(whole, tmp_path):
 def test_the_same_call_goes_on_too_and_ends_at_once_when_all_is_done(whole, tmp_path):
     run_search(tmp_path / "out", trials=6)
     assert outcomes(run_search(tmp_path / "out", trials=8)) == outcomes(whole)
-    before = (tmp_path / "out" / "journal.log").read_bytes()
+    before = (tmp_path / "out" / "journal.jsonl").read_bytes()
     assert outcomes(run_search(tmp_path / "out", trials=8)) == outcomes(whole)
-    assert (tmp_path / "out" / "journal.log").read_bytes() == before
+    assert (tmp_path / "out" / "journal.jsonl").read_bytes() == before
 
 
 @pytest.mark.parametrize("at", [1, 2, 5])
@@ -52,30 +52,52 @@ def test_a_trial_that_was_interrupted_is_made_again(at, whole, tmp_path):
     assert outcomes(resume_search(tmp_path / "out", trials=8)) == outcomes(whole)
 
 
-def test_a_trial_that_kills_its_process_is_made_twice_and_no_more(tmp_path):
-    def die(number, settings):
+@pytest.mark.parametrize("times", [1, 2, 5])
+def test_a_trial_may_be_interrupted_as_often_as_one_likes(times, whole, tmp_path):
+    def interrupt(number, settings):
         raise KeyboardInterrupt
 
-    tried = []
-    for _ in range(3):
+    for _ in range(times):
         with pytest.raises(KeyboardInterrupt):
-            run_search(tmp_path / "out", trials=2, watch=lambda number, s: tried.append(s.model.dim) or die(number, s))
-    assert tried[0] == tried[1] == settings().model.dim
-    found = resume_search(tmp_path / "out", trials=2)
-    assert settings().train.learning_rate not in [trial.changes["train.learning_rate"] for trial in found.trials]
+            run_search(tmp_path / "out", trials=2, watch=interrupt)
+    assert outcomes(resume_search(tmp_path / "out", trials=8)) == outcomes(whole)
 
 
 PROGRAM = """
 import sys
 sys.path[:0] = {paths!r}
+import os
 from search_runs import run_search
-run_search({out!r}, trials=8)
+run_search({out!r}, trials=8, watch={watch})
 """
+
+
+def killed(out):
+    """Run a search whose first trial takes the process down."""
+    program = PROGRAM.format(paths=sys.path, out=str(out), watch="lambda number, settings: os._exit(9)")
+    return subprocess.run([sys.executable, "-c", program], env=_environment(), check=False).returncode
+
+
+def test_a_trial_that_kills_its_process_is_made_twice_and_no_more(whole, tmp_path):
+    assert killed(tmp_path / "once") == 9
+    assert outcomes(resume_search(tmp_path / "once", trials=8)) == outcomes(whole)
+    assert killed(tmp_path / "twice") == killed(tmp_path / "twice") == 9
+    found = resume_search(tmp_path / "twice", trials=2)
+    assert [trial.state for trial in found.trials] == ["failed", "finished"]
+    assert "2 times" in found.trials[0].error
+    assert found.trials[0].changes == whole.trials[0].changes
+
+
+def test_the_journal_of_an_early_version_is_refused_with_what_is_left(tmp_path):
+    run_search(tmp_path / "out", trials=1)
+    (tmp_path / "out" / "journal.jsonl").rename(tmp_path / "out" / "journal.log")
+    with pytest.raises(InputError, match=r"earlier version of clausal.*best\.toml"):
+        resume_search(tmp_path / "out", trials=2)
 
 
 def test_a_search_ended_by_kill_goes_on_where_it_was(whole, tmp_path):
     out = tmp_path / "out"
-    program = PROGRAM.format(paths=sys.path, out=str(out))
+    program = PROGRAM.format(paths=sys.path, out=str(out), watch=None)
     process = subprocess.Popen([sys.executable, "-c", program], env=_environment())
     try:
         while not list(out.glob("trial-*")):  # a trial has ended, or is about to
@@ -91,18 +113,19 @@ def test_a_search_ended_by_kill_goes_on_where_it_was(whole, tmp_path):
 
 def test_half_a_line_at_the_end_of_the_journal_is_dropped(whole, tmp_path):
     run_search(tmp_path / "out", trials=3)
-    journal = tmp_path / "out" / "journal.log"
+    journal = tmp_path / "out" / "journal.jsonl"
     with journal.open("a", encoding="utf-8") as file:
-        file.write('{"op_code": 4, "worker')
-    journal.with_name("journal.log.lock").symlink_to(journal)  # optuna's own, which a kill can leave too
+        file.write('{"point": {"train.learn')
     assert outcomes(resume_search(tmp_path / "out", trials=8)) == outcomes(whole)
 
 
-@pytest.mark.parametrize("text", ["no JSON\n", "{}\n", '{"op_code": 4}\n', "[1]\n"])
+@pytest.mark.parametrize(
+    "text", ["no JSON\n", "{}\n", '{"point": 4}\n', "[1]\n", '{"point": {}, "state": "finished"}\n']
+)
 def test_a_damaged_journal_is_one_message(text, tmp_path):
     run_search(tmp_path / "out", trials=1)
-    (tmp_path / "out" / "journal.log").write_text(text, encoding="utf-8")
-    with pytest.raises(InputError, match=r"journal\.log: damaged"):
+    (tmp_path / "out" / "journal.jsonl").write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=r"journal\.jsonl:1: damaged"):
         resume_search(tmp_path / "out", trials=2)
 
 
@@ -117,7 +140,7 @@ def test_a_damaged_description_is_one_message(text, tmp_path):
 def test_a_journal_whose_best_model_is_not_there_is_refused_and_nothing_removed(tmp_path):
     run_search(tmp_path / "out", trials=1)
     (tmp_path / "out" / "trial-1").rename(tmp_path / "out" / "trial-2")
-    with pytest.raises(InputError, match=r"journal\.log: the best trial has no model in .*trial-1"):
+    with pytest.raises(InputError, match=r"journal\.jsonl: the best trial has no model in .*trial-1"):
         run_search(tmp_path / "out", trials=2)
     assert (tmp_path / "out" / "trial-2").is_dir()
 

@@ -11,10 +11,10 @@ from search_runs import company, outcomes, run_search, settings, without_test
 
 from clausal import Graph, InputError, Settings, load, train
 from clausal.errors import RunError
-from clausal.search import Choice, Range, load_search
-from clausal.search import trial as module
+from clausal.search import FINISHED, Choice, Journal, Range, Trial, load_search
+from clausal.search import trials as module
+from clausal.search.samplers import importances
 from clausal.search.space import change
-from clausal.search.study import ask, importances, open_study
 from small_graphs import small_facts
 
 
@@ -51,13 +51,13 @@ def test_the_best_is_the_best_of_all_trials(searched):
 
 def test_pruned_trials_were_below_the_median_of_those_before_at_that_epoch(tmp_path):
     found = run_search(tmp_path / "out", start=settings(train__epochs=12), trials=10)
-    journal = {trial.number + 1: trial for trial in open_study(found.path / "journal.log").trials}
+    journal = {trial.number: trial for trial in Journal(found.path / "journal.jsonl").read()}
     pruned = [trial.number for trial in found.trials if trial.state == "pruned"]
     assert pruned
     for number in pruned:
-        validations = journal[number].intermediate_values
+        validations = journal[number].validations
         last = max(validations)
-        before = [t.intermediate_values for n, t in journal.items() if n < number and n not in pruned]
+        before = [t.validations for n, t in journal.items() if n < number and n not in pruned]
         assert last < 12
         assert max(validations.values()) < np.median([values[last] for values in before if last in values])
 
@@ -141,15 +141,40 @@ def test_a_trial_that_diverges_or_needs_too_much_memory_is_one_that_failed(tmp_p
     assert found.best.number > 2
 
 
-def test_importances_are_shares_and_find_the_setting_that_matters(tmp_path):
-    study = open_study(tmp_path / "journal.log")
-    for _ in range(30):
-        trial = ask(study, 0, 0)
-        matters, _ = (trial.suggest_float(name, 0, 1) for name in ("matters", "does not"))
-        study.tell(trial, matters)
-    found = importances(study)
+def test_importances_are_shares_and_find_the_setting_that_matters():
+    rng = np.random.default_rng(0)
+    space = [Range("matters", 0.1, 1.0), Range("does not", 0.1, 1.0)]
+    points = [{parameter.name: float(rng.uniform(0.1, 1)) for parameter in space} for _ in range(30)]
+    trials = [Trial(place, FINISHED, point["matters"], 1, 0.0, point) for place, point in enumerate(points, 1)]
+    found = importances(space, trials)
     assert sum(found.values()) == pytest.approx(1)
     assert found["matters"] > 0.8
+    assert importances(space, trials[:19]) == {}
+
+
+def test_a_grid_trains_every_combination_once_and_needs_no_optuna(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    space = [Choice("model.dim", (2, 4)), Choice("facts.margin", (1.0, 5.0))]
+    found = run_search(tmp_path / "out", space=space, sampler="grid", trials=3)
+    found = run_search(tmp_path / "out", space=space, sampler="grid", minutes=10)  # goes on, and ends at the last
+    points = [(trial.changes["model.dim"], trial.changes["facts.margin"]) for trial in found.trials]
+    assert points == [(2, 1.0), (2, 5.0), (4, 1.0), (4, 5.0)]
+    assert {trial.state for trial in found.trials} == {"finished"}
+    again = train(without_test(company()), (), change(settings(), found.trials[1].changes))
+    assert again.metrics["valid"]["filtered"]["both"]["mrr"] == found.trials[1].value
+
+
+def test_a_grid_is_another_search_than_one_of_the_same_space_by_likelihood(tmp_path):
+    space = [Choice("model.dim", (2, 4))]
+    run_search(tmp_path / "out", space=space, sampler="grid", trials=1)
+    with pytest.raises(InputError, match="begun with other settings"):
+        run_search(tmp_path / "out", space=space, trials=1)
+
+
+def test_a_grid_of_a_range_is_refused(tmp_path):
+    with pytest.raises(InputError, match=r"train.learning_rate: a grid needs values"):
+        run_search(tmp_path / "out", sampler="grid", trials=1)
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(
@@ -181,9 +206,9 @@ def test_without_optuna_the_message_says_how_to_install_it(tmp_path, monkeypatch
 
 
 def test_reading_a_search_back_changes_nothing(searched):
-    before = searched.path.joinpath("journal.log").read_bytes()
+    before = searched.path.joinpath("journal.jsonl").read_bytes()
     assert outcomes(load_search(searched.path)) == outcomes(searched)
-    assert searched.path.joinpath("journal.log").read_bytes() == before
+    assert searched.path.joinpath("journal.jsonl").read_bytes() == before
 
 
 def test_changes_are_checked_as_settings_are():

@@ -1,4 +1,7 @@
-"""The command line: one file per command. Results go to stdout, progress and messages to stderr."""
+"""The command line: one file per command. Results go to stdout, progress and messages to stderr.
+
+The names here are for commands that other packages add by an entry point of the group ``clausal.commands``.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,26 @@ import os
 import sys
 
 from clausal.cli.app import add_plugins, app
-from clausal.cli.commands import InterruptedByUserError
-from clausal.cli.output import printable
+from clausal.cli.commands import Command, Group, InterruptedByUserError
+from clausal.cli.inputs import read_clauses, read_graph
+from clausal.cli.output import Format, FormatOption, print_results, printable, say
+from clausal.cli.progress import Bars, counting_progress, training_progress
 from clausal.errors import ClausalError, is_out_of_memory
 
-__all__ = ["main"]
+__all__ = [
+    "Bars",
+    "Command",
+    "Format",
+    "FormatOption",
+    "Group",
+    "counting_progress",
+    "main",
+    "print_results",
+    "read_clauses",
+    "read_graph",
+    "say",
+    "training_progress",
+]
 
 
 def main() -> None:

@@ -5,6 +5,7 @@ Other packages add commands by an entry point of the group ``clausal.commands``,
 
 from __future__ import annotations
 
+from functools import cache
 from importlib.metadata import entry_points
 from typing import Annotated
 
@@ -18,6 +19,7 @@ from clausal.cli.commands import Command, Group
 from clausal.cli.demo import demo
 from clausal.cli.evaluate import evaluate
 from clausal.cli.mine import mine
+from clausal.cli.output import say
 from clausal.cli.partition import partition
 from clausal.cli.predict import predict
 from clausal.cli.prove import prove
@@ -54,10 +56,16 @@ for command in (demo, train, search, evaluate, predict, certify, clauses, closur
     app.command(cls=Command)(command)
 
 
+@cache
 def add_plugins() -> None:
-    """Add the commands that installed packages bring: a function is a command, a ``typer.Typer`` a group of them."""
+    """Add, once, the commands of installed packages: a function is a command, a ``typer.Typer`` a group of them."""
     for plugin in entry_points(group="clausal.commands"):
-        loaded = plugin.load()
+        try:
+            loaded = plugin.load()
+        except Exception as error:  # another package's code: whatever it raises, the other commands are there
+            reason = " ".join(str(error).split())
+            say(f"warning: the command '{plugin.name}' is left out: {plugin.value}: {type(error).__name__}: {reason}")
+            continue
         if isinstance(loaded, typer.Typer):
             app.add_typer(loaded, name=plugin.name)
         else:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clausal.cli.inputs import GRAPH, ColumnsOption, TestOption, ValidOption, read_clauses
+from clausal.cli.inputs import GRAPH, ColumnsOption, SplitSeedOption, TestOption, ValidOption, read_clauses
 from clausal.cli.output import Format, FormatOption, print_results, say, stderr
 from clausal.cli.presets import read_graph_and_settings
 from clausal.cli.progress import training_progress
@@ -42,6 +42,7 @@ def search(
     columns: ColumnsOption = "sro",
     valid: ValidOption = None,
     test: TestOption = None,
+    split_seed: SplitSeedOption = None,
     format: FormatOption = Format.table,
 ) -> None:
     """Search for the settings that rank the valid facts of a graph best."""
@@ -52,7 +53,17 @@ def search(
             found = _resume(target, minutes, trials)
         else:
             found = _search(
-                str(graph), clauses, target, preset or BEST, set or [], minutes, trials, columns, valid, test
+                str(graph),
+                clauses,
+                target,
+                preset or BEST,
+                set or [],
+                minutes,
+                trials,
+                columns,
+                valid,
+                test,
+                split_seed,
             )
     except KeyboardInterrupt:
         _show_so_far(target, format)
@@ -67,7 +78,10 @@ def _target(graph: str | None, out: Path | None, resume: bool) -> Path:
         return out
     if graph is None:
         raise InputError("give a graph to search settings for: a folder, a file, or the name of a data set")
-    return out or Path("searches") / Path(graph).name.partition(".")[0]
+    name = Path(graph).name
+    if name in ("", ".."):  # "." and ".." have no name of their own
+        name = Path(graph).resolve().name
+    return out or Path("searches") / (name.lstrip(".").partition(".")[0] or "graph")
 
 
 def _show_so_far(out: Path, format: Format) -> None:
@@ -89,16 +103,17 @@ def _search(
     columns: str,
     valid: float | None,
     test: float | None,
+    split_seed: int | None,
 ) -> SearchResult:
     from clausal.search import make_space, search
     from clausal.search.best import largest_dim
-    from clausal.search.loop import Limits
+    from clausal.search.searching import Limits
 
     Limits.of(minutes, trials)  # before a large graph is read
 
     clauses = read_clauses(clause_source)
     graph, settings = read_graph_and_settings(
-        source, clauses, preset, None, assignments, columns=columns, valid=valid, test=test
+        source, clauses, preset, None, assignments, columns=columns, valid=valid, test=test, split_seed=split_seed
     )
     fixed = [assignment.partition("=")[0].strip() for assignment in assignments]
     space = make_space(settings, clauses=bool(clauses), fixed=fixed, largest_dim=largest_dim(graph, settings))

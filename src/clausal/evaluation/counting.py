@@ -1,4 +1,8 @@
-"""The hot loop of ranking: how many score above a target, among all entities and among known answers."""
+"""The inner loop of ranking: how many entities score above a target, among all and among the known answers.
+
+``count_compared`` is the reference, by operations of torch on any device; ``count_compiled`` finds the same by a kernel
+that is compiled for the CPU.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +16,8 @@ import torch
 from torch import Tensor
 
 MANY_TARGETS = 64
-"""A query with more targets than this, or four times as many for the compiled kernel, has its scores sorted once
-instead of compared with each target."""
+"""A query with more targets than this has its scores sorted once instead of compared with each target; for the compiled
+kernel, which compares faster, with more than four times as many."""
 MANY_SCORES = 1 << 30
 """Looking at fewer scores takes less time than loading a compiled kernel, unless training has Numba loaded."""
 
@@ -21,7 +25,7 @@ _EXACT_IN_FLOAT32 = 2**24
 
 
 @dataclass(frozen=True)
-class Batch:
+class QueryBatch:
     """Some queries with their targets and known answers, queries with most targets first.
 
     Targets and known answers are flat, query after query; ``target_starts`` and ``known_starts`` have one
@@ -33,63 +37,34 @@ class Batch:
     known: Tensor  # [known answers]
     known_starts: list[int]
 
+    @property
+    def sizes(self) -> list[int]:
+        """How many targets each query has."""
+        return [stop - start for start, stop in pairwise(self.target_starts)]
+
 
 def compiled(sample: Tensor, scores: int) -> bool:
-    """Say whether to work by a compiled kernel, given one of the scores and how many it looks at; it finds the same."""
+    """Tell whether to work by a compiled kernel, given one of the scores and how many there are; it finds the same."""
     if sample.device.type != "cpu" or sample.dtype not in (torch.float32, torch.float64) or find_spec("numba") is None:
         return False
     return "numba" in sys.modules or scores >= MANY_SCORES
 
 
-def count(scores: Tensor, batch: Batch, buffer: Tensor | None) -> Tensor:
+def count_compared(scores: Tensor, batch: QueryBatch, buffer: Tensor | None = None) -> Tensor:
     """Count scores greater than, and at least, each target's, among all entities and among its known answers.
 
-    ``scores`` is [queries, entities]; ``buffer``, of float32, at least as large, or None for the compiled kernel, which
-    needs none. The answer is [4, targets]: greater and at least among all, then the same among the known answers. The
-    target itself is counted.
+    The reference. ``scores`` are [queries, entities]. The answer is [4, targets]: greater and at least among all, then
+    the same among the known answers; the target itself is counted. ``buffer``, of float32 and at least as large as the
+    scores, is work space that many batches can share.
+
+    One target of each query is compared at a time. Queries with most targets come first, so that those with a target
+    left are a prefix and need no copy.
     """
-    counts = torch.empty(4, len(batch.targets), dtype=torch.int64, device=scores.device)
-    sizes = [stop - start for start, stop in pairwise(batch.target_starts)]
-    many = MANY_TARGETS if buffer is not None else 4 * MANY_TARGETS
-    heavy = next((query for query, size in enumerate(sizes) if size <= many), len(sizes))
-    for query in range(heavy):
-        _count_sorted(scores[query], batch, query, counts)
-    if heavy == len(sizes):
+    counts, first = _count_many_targets(scores, batch, MANY_TARGETS)
+    sizes, device = batch.sizes, scores.device
+    if first == len(sizes):
         return counts
-    if buffer is None:
-        _count_compiled(scores, batch, sizes, heavy, counts)
-    else:
-        _count_compared(scores, batch, sizes, heavy, buffer, counts)
-    return counts
-
-
-def _count_sorted(scores: Tensor, batch: Batch, query: int, counts: Tensor) -> None:
-    """Count for all targets of one query by binary search in its sorted scores."""
-    targets = slice(batch.target_starts[query], batch.target_starts[query + 1])
-    known = scores[batch.known[batch.known_starts[query] : batch.known_starts[query + 1]]]
-    wanted = scores[batch.targets[targets]]
-    for row, candidates in ((0, scores), (2, known)):
-        ordered = candidates.sort().values
-        counts[row, targets] = len(ordered) - torch.searchsorted(ordered, wanted, right=True)
-        counts[row + 1, targets] = len(ordered) - torch.searchsorted(ordered, wanted)
-
-
-def _count_compiled(scores: Tensor, batch: Batch, sizes: list[int], first: int, counts: Tensor) -> None:
-    """Count for the queries from ``first`` on."""
-    from clausal.fast.cpu.counting import count_above
-
-    start = batch.target_starts[first]
-    queries = torch.arange(first, len(sizes)).repeat_interleave(torch.tensor(sizes[first:]))
-    known_starts = torch.tensor(batch.known_starts)
-    counts[:, start:] = count_above(scores, queries, batch.targets[start:], batch.known, known_starts)
-
-
-def _count_compared(scores: Tensor, batch: Batch, sizes: list[int], first: int, buffer: Tensor, counts: Tensor) -> None:
-    """Count for the queries from ``first`` on, one target of each query at a time.
-
-    Queries with most targets come first, so those with a target left are a prefix and need no copy.
-    """
-    device = scores.device
+    buffer = torch.empty(scores.shape, dtype=torch.float32, device=device) if buffer is None else buffer
     starts = torch.tensor(batch.target_starts[first:-1], device=device)
     answers = torch.tensor(batch.known_starts[first:], device=device).diff()
     begin = batch.known_starts[first]
@@ -109,6 +84,41 @@ def _count_compared(scores: Tensor, batch: Batch, sizes: list[int], first: int, 
         for row, holds in ((2, known_scores[:end] > compared), (3, known_scores[:end] >= compared)):
             zeros = torch.zeros(left, dtype=torch.int64, device=device)
             counts[row, targets] = zeros.index_add_(0, rows[:end], holds.long())
+    return counts
+
+
+def count_compiled(scores: Tensor, batch: QueryBatch) -> Tensor:
+    """Return what ``count_compared`` does, by the kernel that counts both comparisons in one look at a row."""
+    from clausal.fast.cpu.counting import count_above
+
+    counts, first = _count_many_targets(scores, batch, 4 * MANY_TARGETS)
+    sizes = batch.sizes
+    if first < len(sizes):
+        start = batch.target_starts[first]
+        queries = torch.arange(first, len(sizes)).repeat_interleave(torch.tensor(sizes[first:]))
+        known_starts = torch.tensor(batch.known_starts)
+        counts[:, start:] = count_above(scores, queries, batch.targets[start:], batch.known, known_starts)
+    return counts
+
+
+def _count_many_targets(scores: Tensor, batch: QueryBatch, many: int) -> tuple[Tensor, int]:
+    """Count for the queries with more than so many targets; return the counts of all, and the first query without."""
+    counts = torch.empty(4, len(batch.targets), dtype=torch.int64, device=scores.device)
+    first = next((query for query, size in enumerate(batch.sizes) if size <= many), len(batch.sizes))
+    for query in range(first):
+        _count_sorted(scores[query], batch, query, counts)
+    return counts, first
+
+
+def _count_sorted(scores: Tensor, batch: QueryBatch, query: int, counts: Tensor) -> None:
+    """Count for all targets of one query by binary search in its sorted scores."""
+    targets = slice(batch.target_starts[query], batch.target_starts[query + 1])
+    known = scores[batch.known[batch.known_starts[query] : batch.known_starts[query + 1]]]
+    wanted = scores[batch.targets[targets]]
+    for row, candidates in ((0, scores), (2, known)):
+        ordered = candidates.sort().values
+        counts[row, targets] = len(ordered) - torch.searchsorted(ordered, wanted, right=True)
+        counts[row + 1, targets] = len(ordered) - torch.searchsorted(ordered, wanted)
 
 
 def _row_counts(compare: Callable[..., Tensor], scores: Tensor, wanted: Tensor, buffer: Tensor) -> Tensor:

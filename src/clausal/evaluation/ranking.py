@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from clausal.errors import RunError
-from clausal.evaluation.counting import Batch, compiled, count
-from clausal.evaluation.known import Answers, Ids, Known, object_queries, subject_queries
+from clausal.evaluation.counting import QueryBatch, compiled, count_compared, count_compiled
+from clausal.evaluation.known import Ids, Known, KnownAnswers, object_queries, subject_queries
 from clausal.evaluation.protocol import Ranker, check_facts, not_numbers, scoring
 from clausal.evaluation.ranks import Counts, Ranks, Side, Ties, check_ties
 from clausal.graph.graph import Facts
@@ -42,14 +42,14 @@ def rank(
     check_ties(ties)
     check_facts(facts, predictor)
     entities, relations = predictor.num_entities, predictor.num_relations
-    sides: dict[Side, _Task] = {
-        "subject": _Task(
+    sides: dict[Side, _SideRanking] = {
+        "subject": _SideRanking(
             subject_queries(facts, entities),
             facts[:, 0],
             known.subjects,
             lambda queries: predictor.score_subjects(queries // entities, queries % entities),
         ),
-        "object": _Task(
+        "object": _SideRanking(
             object_queries(facts, relations),
             facts[:, 2],
             known.objects,
@@ -81,14 +81,14 @@ def _queries_at_once(entities: int, score_bytes: int, memory: int | None) -> int
     return max(1, memory // query_bytes)
 
 
-class _Task:
+class _SideRanking:
     """One side: each distinct query is scored once, those with most facts first."""
 
     def __init__(
         self,
         queries: Ids,
         targets: NDArray[np.integer],
-        answers: Answers,
+        answers: KnownAnswers,
         score: Callable[[Tensor], Tensor],
     ) -> None:
         distinct, inverse, sizes = np.unique(queries, return_inverse=True, return_counts=True)
@@ -105,7 +105,10 @@ class _Task:
         self.score = score
 
     def batches(self, predictor: Ranker, rows: int, buffered: bool) -> Iterator[Tensor]:
-        """Score ``rows`` queries at a time and yield the four counts of their facts, in ``order``."""
+        """Score ``rows`` queries at a time and yield the four counts of their facts, in ``order``.
+
+        ``buffered`` says that they are counted by the reference, which needs work space.
+        """
         queries, targets, known = (
             torch.from_numpy(array).to(predictor.device) for array in (self.queries, self.targets, self.known)
         )
@@ -116,7 +119,7 @@ class _Task:
             stop = min(start + rows, len(queries))
             target_starts = self.target_starts[start : stop + 1]
             known_starts = self.known_starts[start : stop + 1]
-            batch = Batch(
+            batch = QueryBatch(
                 targets[target_starts[0] : target_starts[-1]],
                 (target_starts - target_starts[0]).tolist(),
                 known[known_starts[0] : known_starts[-1]],
@@ -124,11 +127,11 @@ class _Task:
             )
             yield self._count(queries[start:stop], batch, entities, buffer)
 
-    def _count(self, queries: Tensor, batch: Batch, entities: int, buffer: Tensor | None) -> Tensor:
+    def _count(self, queries: Tensor, batch: QueryBatch, entities: int, buffer: Tensor | None) -> Tensor:
         """Score and count in a frame of its own, so that two batches of scores never live at once."""
         scores = self.score(queries)
         _check_scores(scores, len(queries), entities)
-        return count(scores, batch, buffer)
+        return count_compiled(scores, batch) if buffer is None else count_compared(scores, batch, buffer)
 
     def settle(self, batches: list[Tensor]) -> tuple[Counts, Counts]:
         """Turn the counts of all batches into raw and filtered counts, in the order the facts were given."""

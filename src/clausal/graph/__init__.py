@@ -2,6 +2,7 @@
 
 from clausal.graph.catalogue import DATASETS
 from clausal.graph.datasets import dataset_clauses
+from clausal.graph.facts import occur_in
 from clausal.graph.graph import Facts, Graph
 from clausal.graph.loading import load_graph, read_facts, read_labelled
 from clausal.graph.splits import split_facts
@@ -15,6 +16,7 @@ __all__ = [
     "Names",
     "dataset_clauses",
     "load_graph",
+    "occur_in",
     "read_facts",
     "read_labelled",
     "split_facts",

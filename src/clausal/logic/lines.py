@@ -1,6 +1,6 @@
-"""Places in clauses: ``file:line:column``, and the line itself with a caret under the spot.
+"""Files of clauses, line by line: their text, the places of mistakes in it, and writing them.
 
-Files of clauses as text and as lines: read line by line, every mistake at its place, and written when whole.
+A mistake is reported as ``file:line:column`` with the line itself and a caret under the spot.
 """
 
 from __future__ import annotations
@@ -17,7 +17,11 @@ from pathlib import Path
 from clausal.errors import InputError, RunError
 from clausal.logic.syntax import Clause
 
-_WIDEST = 100
+LINE_END = re.compile(r"\r\n|\r|\n")
+
+_WIDEST_LINE = 100
+_SHOWN_PROBLEMS = 5
+_MOST_PROBLEMS = 1000  # a large file that holds no clauses at all is refused without reading it to the end
 
 
 class Misread(Exception):  # noqa: N818  (never leaves the parser: it becomes an InputError that names the file)
@@ -37,10 +41,15 @@ def place(source: str | None, line: int | None, column: int | None) -> str:
     return ", ".join(words)
 
 
+def describe_misread(misread: Misread, text: str, source: str | None, line: int | None) -> str:
+    """Say what is wrong and where, and show the text with a caret under the spot."""
+    return f"{place(source, line, misread.column)}: {misread.problem}\n{point_at(text, misread.column)}"
+
+
 def point_at(text: str, column: int) -> str:
     """Return the text with a caret under the column, indented; a long text is cut around that spot."""
-    start = max(0, column - 1 - _WIDEST // 2) if len(text) > _WIDEST else 0
-    end = start + _WIDEST
+    start = max(0, column - 1 - _WIDEST_LINE // 2) if len(text) > _WIDEST_LINE else 0
+    end = start + _WIDEST_LINE
     before = ("…" if start else "") + text[start : column - 1]
     shown = before + text[column - 1 : end] + ("…" if end < len(text) else "")
     # Anything that moves the cursor would part the caret from its spot; tabs are kept in both lines.
@@ -50,12 +59,6 @@ def point_at(text: str, column: int) -> str:
 
 def _visible(character: str) -> str:
     return character if character.isprintable() or character == "\t" else " "
-
-
-LINE_END = re.compile(r"\r\n|\r|\n")
-
-_SHOWN = 5
-_MOST_COUNTED = 1000  # a large file that holds no clauses at all is refused without reading it to the end
 
 
 def read_text(source: str) -> str:
@@ -94,20 +97,40 @@ def read_lines(text: str, source: str | None, read: Callable[[str, int], Clause 
     """
     clauses: list[Clause] = []
     problems: list[str] = []
-    with _without_collector():
+    with _without_garbage_collection():
         for number, line in enumerate(LINE_END.split(text), start=1):
             try:
                 clause = read(line, number)
             except Misread as misread:
-                problems.append(report(misread, line, source, number))
-                if len(problems) == _MOST_COUNTED:
+                problems.append(describe_misread(misread, line, source, number))
+                if len(problems) == _MOST_PROBLEMS:
                     break
             else:
                 if clause is not None:
                     clauses.append(clause)
     if problems:
-        raise InputError("\n".join(problems[:_SHOWN] + _rest(len(problems))))
+        raise InputError("\n".join(problems[:_SHOWN_PROBLEMS] + _more_problems(len(problems))))
     return clauses
+
+
+def _more_problems(problems: int) -> list[str]:
+    rest = problems - _SHOWN_PROBLEMS
+    if rest <= 0:
+        return []
+    at_least = "at least " if problems == _MOST_PROBLEMS else ""
+    return [f"and {at_least}{rest} more line{'' if rest == 1 else 's'} that cannot be read"]
+
+
+@contextmanager
+def _without_garbage_collection() -> Iterator[None]:
+    """Pause the search for reference cycles: clauses have none, and it would walk over all of them ever again."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
@@ -129,28 +152,3 @@ def check_new_file(path: Path) -> None:
         raise InputError(f"{path}: exists already; choose another file, or remove this one")
     if not path.parent.is_dir():
         raise InputError(f"{path}: the folder {path.parent} does not exist")
-
-
-def report(misread: Misread, text: str, source: str | None, line: int | None) -> str:
-    """Say what is wrong and where, and show the text with a caret under the spot."""
-    return f"{place(source, line, misread.column)}: {misread.problem}\n{point_at(text, misread.column)}"
-
-
-def _rest(problems: int) -> list[str]:
-    rest = problems - _SHOWN
-    if rest <= 0:
-        return []
-    at_least = "at least " if problems == _MOST_COUNTED else ""
-    return [f"and {at_least}{rest} more line{'' if rest == 1 else 's'} that cannot be read"]
-
-
-@contextmanager
-def _without_collector() -> Iterator[None]:
-    """Pause the search for reference cycles: clauses have none, and it would walk over all of them ever again."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()

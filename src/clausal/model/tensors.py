@@ -1,10 +1,7 @@
-"""Uniform Xavier initialisation over a whole matrix, as the paper's models are initialised.
+"""Small tools on tensors: Xavier's initialisation, ranges of positions, and generators of random numbers.
 
-Ranges of positions, expanded without a loop: how groups of different sizes are looked up at once.
-
-Randomness by position: each draw's generator is seeded by the seed and by where in the training it is.
-
-Nothing has to be saved to resume a training exactly, as no generator outlives the place that it belongs to.
+A generator is seeded by the seed and by where in the training it is used. No generator outlives its place, so nothing
+has to be saved to resume a training exactly.
 """
 
 from __future__ import annotations

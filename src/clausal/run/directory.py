@@ -9,6 +9,7 @@ import json
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, overload
@@ -29,6 +30,7 @@ from clausal.files import (
     write_text,
 )
 from clausal.graph.graph import Graph
+from clausal.graph.splits import DrawnSplit
 from clausal.logic.parser import parse_clauses
 from clausal.logic.printer import print_clause
 from clausal.logic.syntax import Clause
@@ -92,7 +94,13 @@ class RunDirectory:
             raise InputError(
                 f"{path}: exists already; choose another --out, or go on with an unfinished run there by --resume"
             )
-        about = {"format": FORMAT, "clausal": clausal.__version__, "graph": graph.name, "custom": list(custom)}
+        about = {
+            "format": FORMAT,
+            "clausal": clausal.__version__,
+            "graph": graph.name,
+            "split": None if graph.drawn is None else asdict(graph.drawn),
+            "custom": list(custom),
+        }
         with atomic_folder(path) as folder:
             (folder / CHECKPOINT.parent).mkdir()
             store_graph(folder, graph)
@@ -148,7 +156,8 @@ class RunDirectory:
     @cached_property
     def graph(self) -> Graph:
         """The graph that the run was trained on."""
-        return load_stored_graph(self.path, str(self.about.get("graph", "graph")))
+        graph = load_stored_graph(self.path, str(self.about.get("graph", "graph")))
+        return replace(graph, drawn=_read_split(self.about.get("split")))
 
     @cached_property
     def clauses(self) -> Sequence[Clause]:
@@ -257,6 +266,14 @@ def _read_record(line: str) -> dict[str, Any] | None:
         return None
     numbers = isinstance(record, dict) and all(isinstance(record.get(key), int | float) for key in ("epoch", "seconds"))
     return record if numbers else None
+
+
+def _read_split(value: Any) -> DrawnSplit | None:
+    """Read how valid and test were drawn; older runs do not say it, and nothing depends on it."""
+    try:
+        return DrawnSplit(float(value["valid"]), float(value["test"]), int(value["seed"]))
+    except (KeyError, TypeError, ValueError, OverflowError):
+        return None
 
 
 def _require_own(path: Path, *, folder: bool = False) -> None:

@@ -1,18 +1,29 @@
-"""Settings for a user's own graph: a rule that computes them at once, and a search for better ones on valid facts."""
+"""Settings for a user's own graph: a rule that computes them at once, and a search for better ones on valid facts.
+
+``make_trials`` and ``Journal`` are for searches of other trainings, as the grids of ``clausal_paper`` are.
+"""
 
 from clausal.search.best import best_settings
-from clausal.search.result import SearchResult, Trial
-from clausal.search.search import load_search, resume_search, search
+from clausal.search.journal import FAILED, FINISHED, Journal, Trial
+from clausal.search.result import SearchResult
+from clausal.search.samplers import grid_points
+from clausal.search.searching import load_search, resume_search, search
 from clausal.search.space import Choice, Range, make_space
+from clausal.search.trials import make_trials
 
 __all__ = [
+    "FAILED",
+    "FINISHED",
     "Choice",
+    "Journal",
     "Range",
     "SearchResult",
     "Trial",
     "best_settings",
+    "grid_points",
     "load_search",
     "make_space",
+    "make_trials",
     "resume_search",
     "search",
 ]

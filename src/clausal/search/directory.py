@@ -22,9 +22,13 @@ from clausal.graph.graph import Graph
 from clausal.logic.printer import print_clause
 from clausal.logic.syntax import Clause
 from clausal.run.directory import RunDirectory, locked
+from clausal.search.journal import Journal
+from clausal.search.samplers import SamplerName
 from clausal.search.space import Choice, Range, Space
 
-_START, _SEARCH, _JOURNAL, _BEST, _LOCK = "start", "search.json", "journal.log", "best.toml", "lock"
+_START, _SEARCH, _JOURNAL, _BEST, _LOCK = "start", "search.json", "journal.jsonl", "best.toml", "lock"
+_RUNNING = "running.json"
+_OLD_JOURNAL = "journal.log"
 _RUN = "trial-"
 
 
@@ -40,14 +44,25 @@ class SearchDirectory:
         directory = SearchDirectory(path)
         if not directory.begun:
             raise InputError(f"{path}: no search was begun here; give the graph to search settings for")
+        directory.require_readable()
         return directory
+
+    def require_readable(self) -> None:
+        """Refuse the journal of an early version, which was optuna's own."""
+        if (self.path / _OLD_JOURNAL).exists():
+            raise InputError(
+                f"{self.path}: is a search of an earlier version of clausal, which cannot go on; {self.best} and the "
+                "model beside it are as good as before, and another --out begins a new search"
+            )
 
     @property
     def begun(self) -> bool:
         """Whether there is a search to go on with."""
         return (self.path / _SEARCH).is_file()
 
-    def begin(self, graph: Graph, clauses: Sequence[Clause], settings: Settings, space: Space) -> None:
+    def begin(
+        self, graph: Graph, clauses: Sequence[Clause], settings: Settings, space: Space, sampler: SamplerName
+    ) -> None:
         """Keep what is searched, in a new or empty directory."""
         if self.path.exists() and not (self.path.is_dir() and self._is_empty()):
             raise InputError(f"{self.path}: exists already and is no search; choose another --out")
@@ -55,7 +70,7 @@ class SearchDirectory:
             self.path.mkdir(parents=True, exist_ok=True)
         shutil.rmtree(self.path / _START, ignore_errors=True)  # of a search that was killed right here
         RunDirectory.create(self.path / _START, graph, clauses, settings)
-        write_json(self.path / _SEARCH, {"space": [asdict(parameter) for parameter in space]})
+        write_json(self.path / _SEARCH, {"sampler": sampler, "space": [asdict(one) for one in space]})
 
     def _is_empty(self) -> bool:
         return all(entry.name in (_START, _LOCK) or entry.name.startswith(".") for entry in self.path.iterdir())
@@ -73,8 +88,16 @@ class SearchDirectory:
         except (KeyError, TypeError, ValueError):
             raise InputError(f"{self.path / _SEARCH}: damaged: it does not say what is searched") from None
 
-    def require_same(self, graph: Graph, clauses: Sequence[Clause], settings: Settings, space: Space) -> None:
+    @property
+    def sampler(self) -> SamplerName:
+        """What chooses the next trial."""
+        return "grid" if read_json(self.path / _SEARCH).get("sampler") == "grid" else "tpe"
+
+    def require_same(
+        self, graph: Graph, clauses: Sequence[Clause], settings: Settings, space: Space, sampler: SamplerName
+    ) -> None:
         """Refuse to mix two searches in one directory."""
+        self.require_readable()
         start = self.start
         facts = graph.splits | dict(graph.parts)
         before = start.graph.splits | dict(start.graph.parts)
@@ -83,7 +106,7 @@ class SearchDirectory:
         same = {
             "another graph": same_facts and names == names_before,
             "other clauses": [print_clause(one) for one in clauses] == [print_clause(one) for one in start.clauses],
-            "other settings": settings == start.settings and list(space) == self.space,
+            "other settings": settings == start.settings and list(space) == self.space and sampler == self.sampler,
         }
         for what, holds in same.items():
             if not holds:
@@ -93,9 +116,24 @@ class SearchDirectory:
                 )
 
     @property
-    def journal(self) -> Path:
-        """The file of all trials."""
-        return self.path / _JOURNAL
+    def journal(self) -> Journal:
+        """All trials."""
+        return Journal(self.path / _JOURNAL)
+
+    def begin_trial(self, number: int) -> int:
+        """Write down that a trial is begun, and return how often it was, with this time; ``end_trial`` takes it back.
+
+        A process that was killed leaves its trial as begun.
+        """
+        path = self.path / _RUNNING
+        before = read_json(path) if path.exists() else {}
+        times = 1 + (int(before.get("times", 0)) if before.get("trial") == number else 0)
+        write_json(path, {"trial": number, "times": times})
+        return times
+
+    def end_trial(self) -> None:
+        """Write down that no trial is running."""
+        (self.path / _RUNNING).unlink(missing_ok=True)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -109,11 +147,15 @@ class SearchDirectory:
         """Return where the model of a trial is kept while it is the best."""
         return self.path / f"{_RUN}{number}"
 
-    def keep_only(self, number: int, settings: Settings) -> None:
+    def keep_best(self, number: int, settings: Settings) -> None:
         """Write the best settings, and drop the models of all other trials."""
         write_text(self.path / _BEST, settings.to_toml())
+        self.drop_models(number)
+
+    def drop_models(self, kept: int | None = None) -> None:
+        """Drop the models of all trials but one."""
         for path in self.path.glob(f"{_RUN}*"):
-            if path != self.run_of(number):
+            if kept is None or path != self.run_of(kept):
                 shutil.rmtree(path, ignore_errors=True)
 
     @property

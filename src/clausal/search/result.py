@@ -1,47 +1,17 @@
-"""What a search found: its trials, the best of them, and which settings mattered.
-
-From the journal of a search to its result.
-"""
+"""What a search found: its trials, the best of them, and which settings mattered."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from clausal.config import Settings
-from clausal.errors import InputError
 from clausal.search.directory import SearchDirectory
+from clausal.search.journal import Trial
+from clausal.search.samplers import importances
 from clausal.search.space import change
-from clausal.search.study import best_trial, ended, importances
-
-if TYPE_CHECKING:
-    import optuna
-
-
-FINISHED, CUT, PRUNED, FAILED = "finished", "cut short", "pruned", "failed"
-
-
-@dataclass(frozen=True)
-class Trial:
-    """One training of the search.
-
-    ``value`` is its best validation; ``state`` says whether it finished, was cut short by the end of the time, was
-    pruned as worse than others were at that epoch, or failed, for which ``error`` has the reason.
-    """
-
-    number: int
-    state: str
-    value: float | None
-    epoch: int
-    seconds: float
-    changes: Mapping[str, Any]
-    error: str | None = None
-
-    def describe(self) -> str:
-        """Return the settings of the trial in one line."""
-        return ", ".join(f"{name.partition('.')[2]} {value}" for name, value in self.changes.items())
 
 
 @dataclass(frozen=True)
@@ -90,39 +60,23 @@ class SearchResult:
         }
 
 
-def read_result(directory: SearchDirectory, study: optuna.Study) -> SearchResult:
-    """Return the trials that ended, the best of them and where its model is."""
-    settings = directory.start.settings
-    try:
-        trials = [read_trial(trial) for trial in ended(study)]
-        best = best_trial(study)
-        found = None if best is None else read_trial(best)
-    except (KeyError, TypeError, ValueError):
-        raise InputError(f"{directory.journal}: damaged: a trial does not say how it went") from None
-    if found is None:
+def best_of(trials: Sequence[Trial]) -> Trial | None:
+    """Return the judged trial with the best validation, the first of equals."""
+    return max((trial for trial in trials if trial.judged), key=lambda trial: trial.value or 0.0, default=None)
+
+
+def read_result(directory: SearchDirectory, settings: Settings, trials: Sequence[Trial]) -> SearchResult:
+    """Return the trials, the best of them and where its model is, for a search that began with ``settings``."""
+    best = best_of(trials)
+    if best is None:
         return SearchResult(directory.path, settings.evaluate.metric, trials, {})
     return SearchResult(
         directory.path,
         settings.evaluate.metric,
         trials,
-        importances(study),
-        best=found,
-        settings=change(settings, found.changes),
-        run=directory.run_of(found.number),
+        importances(directory.space, trials),
+        best=best,
+        settings=change(settings, best.changes),
+        run=directory.run_of(best.number),
         best_settings=directory.best,
-    )
-
-
-def read_trial(trial: optuna.trial.FrozenTrial) -> Trial:
-    """Return an ended trial of the journal; people count from one."""
-    outcome = trial.user_attrs["outcome"]
-    validations = trial.intermediate_values.values()
-    return Trial(
-        number=trial.number + 1,
-        state=str(outcome["state"]),
-        value=None if outcome["state"] == FAILED else max(validations, default=None),
-        epoch=int(outcome["epoch"]),
-        seconds=float(outcome["seconds"]),
-        changes=dict(trial.user_attrs["changes"]),
-        error=outcome["error"],
     )

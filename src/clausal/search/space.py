@@ -24,6 +24,12 @@ class Range:
         """Say whether a value is one of these."""
         return bool(self.low <= value <= self.high)
 
+    def distribution(self) -> optuna.distributions.BaseDistribution:
+        """Return what optuna knows of it."""
+        from optuna.distributions import FloatDistribution
+
+        return FloatDistribution(self.low, self.high, log=True)
+
     def suggest(self, trial: optuna.Trial) -> float:
         """Let the sampler choose; three digits are as many as a validation can tell apart."""
         return float(f"{trial.suggest_float(self.name, self.low, self.high, log=True):.3g}")
@@ -39,6 +45,12 @@ class Choice:
     def holds(self, value: Any) -> bool:
         """Say whether a value is one of these."""
         return value in self.values
+
+    def distribution(self) -> optuna.distributions.BaseDistribution:
+        """Return what optuna knows of it."""
+        from optuna.distributions import CategoricalDistribution
+
+        return CategoricalDistribution(self.values)
 
     def suggest(self, trial: optuna.Trial) -> Any:
         """Let the sampler choose."""

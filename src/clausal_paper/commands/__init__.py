@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import typer
 
-from clausal.cli.commands import Command, Group
-from clausal_paper.commands.beyond import beyond
-from clausal_paper.commands.contours import contours
+from clausal.cli import Command, Group
+from clausal_paper.commands.figures import contours, synthetic
 from clausal_paper.commands.grid import grid
-from clausal_paper.commands.synthetic import synthetic
-from clausal_paper.commands.tables import fb122, wn18, wn18_limited
+from clausal_paper.commands.tables import beyond, fb122, wn18, wn18_limited
 
 reproduce = typer.Typer(
     name="reproduce",

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clausal.cli.output import Format, FormatOption, print_results, say
-from clausal.cli.progress import counting_progress
-from clausal.errors import InputError, did_you_mean
-from clausal_paper.commands.options import RowsOption, names_in
-from clausal_paper.commands.tables import data_of
+from clausal.cli import Format, FormatOption, counting_progress, print_results, say
+from clausal.errors import InputError
+from clausal_paper.commands.tables import RowsOption, data_of, names_in, require_table
 
 if TYPE_CHECKING:
+    from clausal.search import Trial
     from clausal_paper.grid import Axes
-    from clausal_paper.tables.rows import Row
+    from clausal_paper.tables.rows import PaperRow
 
 
 def grid(
@@ -43,23 +42,23 @@ def grid(
     format: FormatOption = Format.table,
 ) -> None:
     """Search the paper's grid for the rows of a table, by MRR on valid; what the journal has is not trained again."""
-    from clausal_paper.grid import Journal, best, search
-    from clausal_paper.tables.rows import TABLES, rows_of
+    from clausal.search import Journal
+    from clausal_paper.grid import best, search_grid
+    from clausal_paper.tables.rows import PAPER_TABLES, paper_rows
 
-    if table not in TABLES:
-        raise InputError(f"unknown table '{table}'{did_you_mean(table, TABLES)}; choose one of {', '.join(TABLES)}")
-    chosen = rows_of(table, names_in(rows))
+    require_table(table, PAPER_TABLES)
+    chosen = paper_rows(table, names_in(rows))
     axes = _axes(axis or [])
     file = Journal(journal or Path("reproduced") / f"grid-{table}.jsonl")
     graph, clauses = data_of(table)
     with counting_progress() as progress:
 
-        def told(done: int, total: int, entry: dict[str, Any] | None) -> None:
+        def told(done: int, total: int, trial: Trial | None) -> None:
             progress("trainings", done, total)
-            if entry is not None:
-                say(f"{done} of {total}: {entry['row']} {_text(entry['point'])}: {_outcome(entry)}")
+            if trial is not None:
+                say(f"{done} of {total}: {trial.about['row']} {_text(trial)}: {_outcome(trial)}")
 
-        entries = search(
+        trials = search_grid(
             chosen,
             graph,
             clauses,
@@ -70,26 +69,30 @@ def grid(
             processes=processes,
             progress=told,
         )
-    found = [entry for row in chosen if (entry := best(entries, row.name))]
-    lines = [
-        {"row": entry["row"], "valid MRR": entry["valid_mrr"], "settings": _text(entry["point"])} for entry in found
-    ]
-    say(f"{len(entries):,} trainings in {file.path}")
+    found = [trial for row in chosen if (trial := best(trials, row.name))]
+    lines = [{"row": one.about["row"], "valid MRR": one.value, "settings": _text(one)} for one in found]
+    say(f"{len(trials):,} trainings in {file.path}")
     if presets is not None:
-        _write_presets(presets, [row for row in chosen if not row.is_kale], entries)
-    print_results(format, lines, {"table": table, "best": found}, title="best on valid", columns=("row",))
+        _write_presets(presets, [row for row in chosen if not row.is_kale], trials)
+    print_results(
+        format,
+        lines,
+        {"table": table, "best": [_written(one) for one in found]},
+        title="best on valid",
+        columns=("row",),
+    )
 
 
-def _write_presets(folder: Path, rows: list[Row], entries: list[dict[str, Any]]) -> None:
+def _write_presets(folder: Path, rows: list[PaperRow], trials: list[Trial]) -> None:
     from clausal.files import explained_os_errors, write_text
     from clausal_paper.grid import best, chosen_preset
 
     with explained_os_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
     for row in rows:
-        entry = best(entries, row.name)
-        if entry is not None:
-            write_text(folder / f"{row.preset}.toml", chosen_preset(row, entry["point"]))
+        trial = best(trials, row.name)
+        if trial is not None:
+            write_text(folder / f"{row.preset}.toml", chosen_preset(row, trial.changes))
             say(f"wrote {folder / f'{row.preset}.toml'}")
 
 
@@ -105,9 +108,15 @@ def _axes(given: list[str]) -> Axes:
     return axes
 
 
-def _text(point: dict[str, Any]) -> str:
-    return " ".join(f"{name}={value}" for name, value in point.items())
+def _text(trial: Trial) -> str:
+    return " ".join(f"{name}={value}" for name, value in trial.changes.items())
 
 
-def _outcome(entry: dict[str, Any]) -> str:
-    return str(entry["error"]) if "error" in entry else f"{entry['valid_mrr']:.3f} in {entry['seconds']:.0f} s"
+def _outcome(trial: Trial) -> str:
+    return f"{trial.value:.3f} in {trial.seconds:.0f} s" if trial.judged else str(trial.error)
+
+
+def _written(trial: Trial) -> dict[str, Any]:
+    """Return a trial as JSON has it."""
+    outcome = {"valid_mrr": trial.value, "best_epoch": trial.epoch, "seconds": round(trial.seconds, 2)}
+    return {**trial.about, "point": dict(trial.changes), **outcome}

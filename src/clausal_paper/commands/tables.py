@@ -1,27 +1,54 @@
-"""``clausal reproduce fb122``, ``wn18`` and ``wn18-limited``: the tables of link prediction, next to the paper's."""
+"""``clausal reproduce fb122``, ``wn18``, ``wn18-limited`` and ``beyond``: the tables of link prediction."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from clausal.cli.inputs import read_clauses, read_graph
-from clausal.cli.output import Format, FormatOption, print_results, say
-from clausal.cli.progress import training_progress
-from clausal_paper.commands.options import OutOption, QuickOption, RowsOption, SeedsOption, names_in
+import typer
+
+from clausal.cli import (
+    Bars,
+    Format,
+    FormatOption,
+    print_results,
+    read_clauses,
+    read_graph,
+    say,
+    training_progress,
+)
+from clausal.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
     from clausal.graph import Graph
     from clausal.logic import Clause
+    from clausal_paper.tables.comparison import System
     from clausal_paper.tables.reproduction import Data, Plan
-    from clausal_paper.tables.row import R
-    from clausal_paper.tables.rows import Row
+    from clausal_paper.tables.rows import BeyondRow, PaperRow, R
+
+OutOption = Annotated[
+    Path, typer.Option(metavar="DIR", help="Folder to write into; results that are there are not computed again.")
+]
+QuickOption = Annotated[bool, typer.Option("--quick", help="A small part of it, in minutes on two cores.")]
+RowsOption = Annotated[
+    str | None, typer.Option(metavar="NAMES", help="Only these rows, such as complex,asr-complex; all by default.")
+]
+SeedsOption = Annotated[int, typer.Option(min=1, metavar="NUMBER", help="How many trainings of each row.")]
 
 _OUT = Path("reproduced")
 _METRICS = {"mrr": "MRR", "hits@3": "Hits@3", "hits@5": "Hits@5", "hits@10": "Hits@10"}
+_BEYOND_METRICS = {"mrr": "MRR", "hits@1": "Hits@1", "hits@10": "Hits@10"}
 _PARTS = {"test-I": "Test-I", "test-II": "Test-II", "test": "Test-ALL"}
+_BEYOND_PARTS = {
+    "test-I": "Test-I",
+    "test-II": "Test-II",
+    "deducible": "deducible",
+    "other": "other",
+    "test": "Test-ALL",
+}
 
 
 def fb122(
@@ -57,18 +84,55 @@ def wn18_limited(
     _reproduce("wn18-limited", rows, seeds, quick, out, format)
 
 
+def beyond(
+    table: Annotated[str, typer.Argument(metavar="TABLE", help="fb122, wn18, wn18rr, fb15k-237 or wn18-limited.")],
+    rows: Annotated[
+        str | None, typer.Option(metavar="NAMES", help="Only these rows, such as base,all; all by default.")
+    ] = None,
+    seeds: SeedsOption = 3,
+    quick: QuickOption = False,
+    out: OutOption = _OUT,
+    format: FormatOption = Format.table,
+) -> None:
+    """Train the rows of a table beyond the paper: the best base that we have, without and with clauses."""
+    from clausal_paper.tables.comparison import systems_of
+    from clausal_paper.tables.reproduction import beyond_plan
+    from clausal_paper.tables.rows import BEYOND_TABLES
+
+    require_table(table, BEYOND_TABLES)
+    plan = beyond_plan(table, names_in(rows), seeds, quick)
+    folder = out / "beyond" / (f"{table}-quick" if quick else table)
+    records, files = run_plan(plan, lambda: _beyond_data(table, plan, folder), folder)
+    systems = systems_of(plan.rows, records)
+    found = _beyond_lines(systems)
+    shown = _beyond_lines_for_people(systems) if format is Format.table else found
+    title = f"{table}, filtered ranking: mean ± spread over seeds"
+    print_results(format, shown, {"table": table, "rows": found, "records": files}, title=title)
+
+
+def names_in(rows: str | None) -> list[str]:
+    """Return the names in a list with commas."""
+    return [name.strip() for name in rows.split(",") if name.strip()] if rows else []
+
+
+def require_table(table: str, tables: Mapping[str, object]) -> None:
+    """Refuse the name of a table that there is not."""
+    if table not in tables:
+        raise InputError(f"unknown table '{table}'{did_you_mean(table, tables)}; choose one of {', '.join(tables)}")
+
+
 def data_of(table: str) -> tuple[Graph, list[Clause]]:
     """Load the data set of a table and its clauses."""
-    from clausal_paper.tables.rows import DATA_SETS
+    from clausal_paper.tables.rows import data_set
 
-    name = DATA_SETS[table]
+    name = data_set(table)
     return read_graph(name, columns="sro"), read_clauses(name)
 
 
 def run_plan(plan: Plan[R], data: Data, folder: Path) -> tuple[list[dict[str, Any]], list[str]]:
     """Train what a folder lacks of a plan, with progress, and return all of its records and their files."""
-    from clausal_paper.tables.methods import length_of, settings_of
     from clausal_paper.tables.reproduction import reproduce
+    from clausal_paper.tables.training import length_of, settings_of
 
     data = cache(data)  # for a row's clauses too, once there is one to train
     total = len(plan.rows) * len(plan.seeds)
@@ -88,17 +152,17 @@ def run_plan(plan: Plan[R], data: Data, folder: Path) -> tuple[list[dict[str, An
 
 
 def _reproduce(table: str, names: str | None, seeds: int, quick: bool, out: Path, format: Format) -> None:
-    from clausal_paper.tables.reproduction import plan_of
+    from clausal_paper.tables.reproduction import paper_plan
 
-    plan = plan_of(table, names_in(names), seeds, quick)
+    plan = paper_plan(table, names_in(names), seeds, quick)
     records, files = run_plan(plan, lambda: data_of(table), out / (f"{table}-quick" if quick else table))
-    rows = _rows(plan.rows, records)
-    shown = _rows_for_people(plan.rows, records) if format is Format.table else rows
+    rows = _lines(plan.rows, records)
+    shown = _lines_for_people(plan.rows, records) if format is Format.table else rows
     title = f"{table}, filtered ranking: paper → ours ± spread over seeds"
     print_results(format, shown, {"table": table, "rows": rows, "records": files}, title=title)
 
 
-def _rows_for_people(rows: tuple[Row, ...], records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _lines_for_people(rows: tuple[PaperRow, ...], records: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return a line for each row and part, with a cell for each metric."""
     from clausal_paper.tables.comparison import compare
 
@@ -112,10 +176,10 @@ def _rows_for_people(rows: tuple[Row, ...], records: list[dict[str, Any]]) -> li
     return lines
 
 
-def _rows(rows: tuple[Row, ...], records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _lines(rows: tuple[PaperRow, ...], records: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return a line for each row and part: the paper's MRR, ours, the difference and the spread; then Hits."""
     from clausal_paper.tables.comparison import compare
-    from clausal_paper.tables.paper import METRICS
+    from clausal_paper.tables.published import METRICS
 
     cells = compare(rows, records)
     lines = []
@@ -131,4 +195,51 @@ def _rows(rows: tuple[Row, ...], records: list[dict[str, Any]]) -> list[dict[str
                 cell = found.get(metric)
                 line |= {f"{metric} paper": cell and cell.paper, f"{metric} ours": cell and cell.mean}
             lines.append(line)
+    return lines
+
+
+def _beyond_data(table: str, plan: Plan[BeyondRow], folder: Path) -> tuple[Graph, list[Clause]]:
+    """Load the data set of a table and its clauses; those that no data set has are made where the folder has none."""
+    from clausal.graph import DATASETS
+    from clausal_paper.tables.clauses import OWN_CLAUSES, mined_clauses, weighed_clauses
+    from clausal_paper.tables.rows import data_set
+
+    name = data_set(table)
+    graph = read_graph(name, columns="sro")
+    given = read_clauses(name) if DATASETS[name].clauses else []
+    if table not in OWN_CLAUSES or not (given or any(row.uses != "none" for row in plan.rows)):
+        return graph, given
+    if given:
+        clauses = weighed_clauses(graph, given, folder)
+    else:
+        with Bars() as bars:
+            clauses = mined_clauses(graph, folder, bars)
+    say(f"{len(clauses):,} clauses with their confidence in train as weight, in {folder / OWN_CLAUSES[table]}")
+    return graph, clauses
+
+
+def _beyond_lines_for_people(systems: list[System]) -> list[dict[str, Any]]:
+    """Return a line for each system and part, with a cell for each metric."""
+    lines = []
+    for system in systems:
+        for part, title in _BEYOND_PARTS.items():
+            cells = {name: system.cell(part, metric) for metric, name in _BEYOND_METRICS.items()}
+            if cells["MRR"].ours:
+                found = {name: cell.measured for name, cell in cells.items()}
+                lines.append({"row": system.title, "part": title} | found | {"seconds": f"{system.seconds:.0f}"})
+    return lines
+
+
+def _beyond_lines(systems: list[System]) -> list[dict[str, Any]]:
+    """Return a line for each system and part: MRR and its spread, Hits in percent, and seconds of a training."""
+    lines = []
+    for system in systems:
+        for part, title in _BEYOND_PARTS.items():
+            mrr = system.cell(part, "mrr")
+            if not mrr.ours:
+                continue
+            line = {"row": system.row.name, "entailed": system.entailed, "part": title}
+            line |= {"MRR": mrr.mean, "spread": mrr.spread}
+            line |= {metric: system.cell(part, metric).mean for metric in ("hits@1", "hits@10")}
+            lines.append(line | {"seconds": system.seconds, "seeds": len(system.records)})
     return lines

@@ -1,7 +1,7 @@
 """KALE (Guo et al. 2016), a baseline of the tables: TransE that ranks triples and ground rules by their truth."""
 
 from clausal_paper.kale.groundings import GroundRules, ground_rules
-from clausal_paper.kale.settings import KaleSettings
+from clausal_paper.kale.settings import CHOSEN, KaleSettings
 from clausal_paper.kale.training import KaleReport, train_kale
 
-__all__ = ["GroundRules", "KaleReport", "KaleSettings", "ground_rules", "train_kale"]
+__all__ = ["CHOSEN", "GroundRules", "KaleReport", "KaleSettings", "ground_rules", "train_kale"]

@@ -1,7 +1,11 @@
-"""A pass of KALE over facts and ground rules in mini-batches: nothing in it waits for a GPU, so that it is recorded."""
+"""A pass of KALE over facts and ground rules in mini-batches, and the truth values that it ranks (Guo et al. 2016).
+
+Nothing in a pass waits for a GPU, so that it can be recorded.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -9,12 +13,62 @@ import torch
 from torch import Tensor
 
 from clausal.graph import Facts
-from clausal.model.encoders import Table
-from clausal.model.predictor import LinkPredictor
-from clausal_paper.kale.descent import UnitRows
+from clausal.model import LinkPredictor, Sphere, Table
 from clausal_paper.kale.groundings import GroundRules
 from clausal_paper.kale.settings import KaleSettings
-from clausal_paper.kale.truth import ranking_loss, rule_truth, scale, triple_truth
+
+
+def scale(dim: int) -> float:
+    """Return 3√k, which no ‖h + r − t‖₁ of unit vectors exceeds."""
+    return 3 * math.sqrt(dim)
+
+
+def triple_truth(difference: Tensor) -> Tensor:
+    """I = 1 − ‖h + r − t‖₁ / (3√k), from h + r − t [..., dim] → [...]."""
+    return 1 - difference.abs().sum(-1) / scale(difference.shape[-1])
+
+
+def rule_truth(body: Tensor, head: Tensor) -> Tensor:
+    """I = ∏ I(body) · (I(head) − 1) + 1: the product t-norm. [..., atoms], [...] → [...]."""
+    # Not Tensor.prod, whose gradient looks for zeros and so waits for a GPU.
+    return math.prod(body.unbind(-1), start=torch.ones_like(head)) * (head - 1) + 1
+
+
+def ranking_loss(positive: Tensor, negative: Tensor, margin: float) -> Tensor:
+    """Σ max(0, margin − positive + negative)."""
+    return (margin - positive + negative).clamp_min(0).sum()
+
+
+_TINY = 1e-8
+
+
+class UnitRows:
+    """A matrix whose rows have unit norm, and AdaGrad's sums of squared gradients."""
+
+    def __init__(self, weight: Tensor, learning_rate: float) -> None:
+        self.weight = Sphere().project_(weight)  # [rows, dim]
+        self.squares = torch.zeros_like(weight)
+        self.learning_rate = learning_rate
+
+    def descend_(self, rows: Tensor, gradients: Tensor) -> None:
+        """Take a step on gradients [n, dim] of rows [n], which may repeat, and restore the unit norms."""
+        gradient = torch.zeros_like(self.weight).index_add_(0, rows, gradients)
+        if self.weight.is_cuda:  # finding the rows that change would wait for the GPU; the others get a step of 0
+            self._step_(gradient, self.squares, self.weight)
+            return
+        changed = torch.zeros(len(self.weight), dtype=torch.bool)
+        changed[rows] = True
+        places = changed.nonzero().squeeze(1)
+        squares, weight = self.squares.index_select(0, places), self.weight.index_select(0, places)
+        self._step_(gradient.index_select(0, places), squares, weight)
+        self.squares.index_copy_(0, places, squares)
+        self.weight.index_copy_(0, places, weight)
+
+    def _step_(self, gradient: Tensor, squares: Tensor, weight: Tensor) -> None:
+        gradient /= gradient.square().sum(-1, keepdim=True).sqrt_().clamp_min_(1)
+        squares.addcmul_(gradient, gradient)
+        weight.addcdiv_(gradient, squares.sqrt().add_(_TINY), value=-self.learning_rate)
+        weight /= weight.square().sum(-1, keepdim=True).sqrt_()
 
 
 class _Rules(NamedTuple):

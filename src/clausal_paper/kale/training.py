@@ -9,12 +9,8 @@ from torch import Tensor
 
 from clausal.evaluation import evaluate
 from clausal.graph import Facts, Graph
-from clausal.logic import Clause
-from clausal.logic.closure import close
-from clausal.model import LinkPredictor, Sphere, Table
-from clausal.model.build import find_device
-from clausal.model.scorers import TransE
-from clausal.model.tensors import generator_at
+from clausal.logic import Clause, close
+from clausal.model import LinkPredictor, Sphere, Table, TransE, find_device, generator_at
 from clausal_paper.kale.groundings import GroundRules, ground_rules
 from clausal_paper.kale.passes import KalePass
 from clausal_paper.kale.recorded import RecordedPass

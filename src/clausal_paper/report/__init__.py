@@ -1,5 +1,35 @@
 """The page of results, written from the files under ``results/`` alone: the paper's numbers and ours side by side."""
 
-from clausal_paper.report.page import results_page
+from __future__ import annotations
+
+from pathlib import Path
+
+from clausal_paper.report.synthetic import synthetic_section
+from clausal_paper.report.tables import beyond_section, table_section
+from clausal_paper.tables.rows import PAPER_TABLES
 
 __all__ = ["results_page"]
+
+_INTRODUCTION = """\
+# Results
+
+The tables of Minervini et al. (2017) made again. A cell reads *paper → ours ± spread*: the mean over seeds, and the
+standard deviation between them where there are several. ▲ and ▼ mark cells that differ from the paper by more than
+0.01 MRR or one point of Hits. Ours are filtered ranks with the full filter (train, valid and all of test) and
+realistic ties; the paper's are probably with a
+[smaller filter and optimistic ties](explanation/differences.md#evaluation). Models and settings were chosen by MRR on
+valid. [How to repeat this](how-to/reproduce.md).
+
+<!-- Generated from results/ by `make docs`. -->
+"""
+
+
+def results_page(results: Path) -> str:
+    """Return the page in Markdown, from the files under a folder of results."""
+    paper = results / "paper"
+    lines = [_INTRODUCTION]
+    for name in PAPER_TABLES:
+        lines += table_section(name, paper / name)
+    lines += synthetic_section(paper / "synthetic.json")
+    lines += beyond_section(results / "beyond")
+    return "\n".join(lines).rstrip("\n") + "\n"

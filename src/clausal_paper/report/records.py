@@ -1,8 +1,8 @@
-"""Reading the records of ``results/``, and what they say about how they were made."""
+"""Reading the records of ``results/``, what they say about how they were made, and Markdown to say it in."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -70,3 +70,20 @@ def made_on(records: Sequence[Record]) -> str:
     dates = sorted({record["date"] for record in records})
     span = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
     return f"{' and '.join(machines)}; torch {' and '.join(torch)}; {span}"
+
+
+MISSING = "–"
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """Return the lines of a table, and an empty one after it."""
+    return [_line(head), _line(["---"] * len(head)), *map(_line, rows), ""]
+
+
+def notes(path: Path) -> list[str]:
+    """Return a file of remarks, and an empty line after it; nothing where there is none."""
+    return [path.read_text(encoding="utf-8").strip(), ""] if path.exists() else []
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"

@@ -9,10 +9,9 @@ from statistics import fmean
 from typing import Any
 
 from clausal.files import read_json
-from clausal_paper.report.markdown import MISSING, notes, table
-from clausal_paper.report.records import made_on
-from clausal_paper.synthetic.knowledge_bases import CLAUSE_TYPES
-from clausal_paper.synthetic.paper import ADVERSARIES, DOMAINS
+from clausal_paper.report.records import MISSING, made_on, notes, table
+from clausal_paper.synthetic.bases import CLAUSE_TYPES
+from clausal_paper.synthetic.cells import ADVERSARIES, DOMAINS
 from clausal_paper.synthetic.reproduction import time_ratio
 
 POINTS = 5.0

@@ -10,8 +10,7 @@ from clausal.config import Settings
 from clausal.errors import InputError
 from clausal.files import explained_os_errors, read_json, write_json
 from clausal_paper.provenance import provenance
-from clausal_paper.synthetic.cells import REPORTED, Cell, CellResult, run_cell
-from clausal_paper.synthetic.paper import paper_cells
+from clausal_paper.synthetic.cells import REPORTED, Cell, CellResult, paper_cells, run_cell
 
 Table = dict[str, Any]
 Record = Mapping[str, Any]

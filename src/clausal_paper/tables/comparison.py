@@ -1,16 +1,16 @@
-"""The paper's numbers and ours, cell by cell: mean and spread over seeds, and whether the two differ."""
+"""What records say: each cell as mean and spread over seeds, next to the paper's number or to a target."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean, stdev
 from typing import Any, Literal
 
-from clausal.evaluation.evaluate import Filter
-from clausal.evaluation.ranks import Ties
-from clausal_paper.tables.paper import METRICS, PARTS
-from clausal_paper.tables.rows import Row
+from clausal.evaluation import Filter, Ties
+from clausal_paper.tables.clauses import DEDUCIBLE
+from clausal_paper.tables.published import DEDUCIBLE_TARGET, METRICS, PARTS, TARGETS
+from clausal_paper.tables.rows import BeyondRow, PaperRow
 from clausal_paper.tables.run import Record
 
 TOLERANCE = {"mrr": 0.01, "hits@3": 1.0, "hits@5": 1.0, "hits@10": 1.0}
@@ -64,7 +64,7 @@ class Comparison:
 
 
 def compare(
-    rows: Sequence[Row], records: Iterable[Record], *, filter: Filter = "full", ties: Ties = "realistic"
+    rows: Sequence[PaperRow], records: Iterable[Record], *, filter: Filter = "full", ties: Ties = "realistic"
 ) -> dict[Key, Comparison]:
     """Compare records with the paper; cells that neither has are left out."""
     by_row: dict[str, list[Record]] = {row.name: [] for row in rows}
@@ -96,3 +96,125 @@ def values(
         found: dict[str, Any] = record.get(of, {}).get(filter, {}).get(ties, {}).get(part, {})
         if metric in found:
             yield scale * found[metric]
+
+
+@dataclass(frozen=True, eq=False)
+class System:
+    """A row's trained model as it is, or ``entailed``: with what train entails before all else."""
+
+    row: BeyondRow
+    records: tuple[Record, ...]
+    entailed: bool
+
+    @property
+    def title(self) -> str:
+        """How tables for people name it: entailment stands below the row that it is added to."""
+        return "+ entailment" if self.entailed else self.row.title
+
+    @property
+    def seconds(self) -> float:
+        """The mean time of a training."""
+        return fmean(record["seconds"] for record in self.records)
+
+    def cell(self, part: str, metric: str, filter: Literal["full", "whole"] = "full") -> Comparison:
+        """Return a metric of a part of test by seed; MRR as a number, Hits in percent."""
+        ours = values(self.records, part, metric, filter=filter, of="entailed" if self.entailed else "metrics")
+        return Comparison(metric, None, tuple(ours))
+
+    def short_of_target(self) -> dict[str, float]:
+        """Return by how much mean MRR is below the table's target, for each part where it is."""
+        least = TARGETS.get(self.row.table, {})
+        reached = {part: self.cell(part, "mrr").mean for part in least}
+        return {part: least[part] - (mean or 0.0) for part, mean in reached.items() if (mean or 0.0) < least[part]}
+
+
+def systems_of(rows: Sequence[BeyondRow], records: Sequence[Record]) -> list[System]:
+    """Return the systems that were trained, in the order of the table."""
+    systems = []
+    for row in rows:
+        found = tuple(record for record in records if record["row"] == row.name)
+        if found:
+            systems.append(System(row, found, entailed=False))
+            if any("entailed" in record for record in found):
+                systems.append(System(row, found, entailed=True))
+    return systems
+
+
+SizeFilter = Literal["full", "whole"]
+
+
+@dataclass(frozen=True, eq=False)
+class Size:
+    """One share of the facts, with the seeds that both the base and the model with clauses were trained by.
+
+    The filter is ``full``, that of the limited graph, or ``whole``, which knows the facts that were taken away too.
+    """
+
+    share: float
+    base: System
+    with_clauses: System
+    filter: SizeFilter = "full"
+
+    @property
+    def entailed(self) -> System:
+        """The model with clauses, with what train entails before all else."""
+        return replace(self.with_clauses, entailed=True)
+
+    def mrr(self, system: System, part: str = "test") -> Comparison:
+        """Return the MRR of one of the systems by seed, by this filter."""
+        return system.cell(part, "mrr", self.filter)
+
+    @property
+    def gain(self) -> Comparison:
+        """The MRR that clauses add, by seed: both models see the same facts."""
+        pairs = zip(self.mrr(self.with_clauses).ours, self.mrr(self.base).ours, strict=True)
+        return Comparison("mrr", None, tuple(after - before for after, before in pairs))
+
+    @property
+    def ceiling(self) -> Comparison:
+        """The MRR of deduction alone, by seed."""
+        return Comparison("mrr", None, tuple(found["mrr"] for found in self._ceilings()))
+
+    @property
+    def share_of_ceiling(self) -> float:
+        """The MRR with clauses over that of deduction alone: above 1 where the model learns what does not follow."""
+        pairs = zip(self.mrr(self.with_clauses).ours, self.ceiling.ours, strict=True)
+        return fmean(mrr / ceiling for mrr, ceiling in pairs)
+
+    @property
+    def deducible_share(self) -> float:
+        """The share of test facts that follow from the limited train facts."""
+        return fmean(found["share"] for found in self._ceilings())
+
+    def missed(self) -> list[str]:
+        """Name the targets that are missed: clauses add something, and facts that follow are ranked accordingly."""
+        deducible = self.mrr(self.with_clauses, DEDUCIBLE).mean or 0.0
+        gain = self.gain.mean or 0.0
+        return ["gain"] * (gain <= 0) + ["deducible MRR"] * (deducible < DEDUCIBLE_TARGET)
+
+    def _ceilings(self) -> list[dict[str, Any]]:
+        return [record["ceiling"][self.filter] for record in self.with_clauses.records]
+
+
+def sizes_of(systems: Sequence[System]) -> list[Size]:
+    """Return the sizes that were trained both without and with clauses, by the same seeds."""
+    found = {(system.row.share, system.row.model): system for system in systems if not system.entailed}
+    sizes = []
+    for share, model in found:
+        if model != "base" or share is None or (share, "all") not in found:
+            continue
+        base, with_clauses = found[share, "base"], found[share, "all"]
+        seeds = _seeds(base) & _seeds(with_clauses)
+        if seeds:
+            sizes.append(Size(share, _of(base, seeds), _of(with_clauses, seeds)))
+    return sizes
+
+
+def _seeds(system: System) -> set[int]:
+    return {record["seed"] for record in system.records}
+
+
+def _of(system: System, seeds: set[int]) -> System:
+    """Return a system's trainings by some seeds, in their order."""
+    records = [record for record in system.records if record["seed"] in seeds]
+    return replace(system, records=tuple(sorted(records, key=lambda record: int(record["seed"]))))

@@ -10,13 +10,11 @@ from typing import Any, Generic
 
 from clausal.errors import InputError
 from clausal.files import explained_os_errors, read_json, write_json
-from clausal.graph.graph import Graph
+from clausal.graph import Graph
 from clausal.logic import Clause
-from clausal_paper.tables.methods import LOG, describe, settings_of
-from clausal_paper.tables.row import R, TableRow
-from clausal_paper.tables.rows import Row, rows_of
+from clausal_paper.tables.rows import BeyondRow, PaperRow, R, TableRow, beyond_rows, paper_rows
 from clausal_paper.tables.run import Record, run_row
-from clausal_paper.tables.trained import OnEpoch, OnPass, Tell
+from clausal_paper.tables.training import LOG, OnEpoch, OnPass, Tell, describe, settings_of
 
 Data = Callable[[], tuple[Graph, list[Clause]]]
 """Loads the data set and its clauses; called only if something is left to train."""
@@ -33,8 +31,11 @@ class Plan(Generic[R]):
     changes: tuple[str, ...] = ()
 
 
+_WHERE = ("device", "step", "precision", "checkpoint_seconds")
+"""Settings of where and how a model is trained, and not of what it is."""
+
 # More batches than the paper's ten make the most of few passes; the clauses' loss comes with each of them.
-_SMALL = (
+_SMALL_PAPER = (
     "model.dim=50",
     "facts.margin=1",
     "facts.batches=30",
@@ -42,20 +43,30 @@ _SMALL = (
     "train.epochs=10",
     "evaluate.every=10",
 )
-_WHERE = ("device", "step", "precision", "checkpoint_seconds")
-"""Settings of where and how a model is trained, and not of what it is."""
-_QUICK = {
+_SMALL_BEYOND = ("model.dim=64", "train.epochs=6", "evaluate.every=3")
+_QUICK_PAPER = {
     "fb122": ("distmult", "casr-distmult"),
     "wn18": ("distmult", "casr-distmult"),
     "wn18-limited": ("complex-20", "casr-complex-20"),
 }
+_QUICK_BEYOND = {"fb122": ("base", "one-atom"), "wn18-limited": ("base-20", "all-20")}
 
 
-def plan_of(table: str, names: Sequence[str] = (), seeds: int = 3, quick: bool = False) -> Plan[Row]:
-    """Return the plan for a table, or for the rows of these names; ``quick`` is one seed of a few small rows."""
+def paper_plan(table: str, names: Sequence[str] = (), seeds: int = 3, quick: bool = False) -> Plan[PaperRow]:
+    """Return the plan for one of the paper's tables, or for the rows of these names.
+
+    ``quick`` is one seed of a few small rows, to see that clauses help.
+    """
     if quick:
-        return Plan(tuple(rows_of(table, names or _QUICK[table])), (0,), _SMALL)
-    return Plan(tuple(rows_of(table, names)), tuple(range(seeds)))
+        return Plan(tuple(paper_rows(table, names or _QUICK_PAPER[table])), (0,), _SMALL_PAPER)
+    return Plan(tuple(paper_rows(table, names)), tuple(range(seeds)))
+
+
+def beyond_plan(table: str, names: Sequence[str] = (), seeds: int = 3, quick: bool = False) -> Plan[BeyondRow]:
+    """Return the same for a table beyond the paper, where ``quick`` shows only that it works."""
+    if quick:
+        return Plan(tuple(beyond_rows(table, names or _QUICK_BEYOND.get(table, ()))), (0,), _SMALL_BEYOND)
+    return Plan(tuple(beyond_rows(table, names)), tuple(range(seeds)))
 
 
 def reproduce(

@@ -9,18 +9,14 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from clausal.evaluation import EntailedFirst, Evaluation, Ranker, evaluate
-from clausal.evaluation.evaluate import Filter
-from clausal.evaluation.ranks import Ties
-from clausal.graph.facts import occur_in
-from clausal.graph.graph import Facts, Graph
+from clausal.evaluation import EntailedFirst, Evaluation, Filter, Ranker, Ties, evaluate
+from clausal.graph import Facts, Graph, occur_in
 from clausal.logic import Clause
 from clausal_paper.provenance import provenance
-from clausal_paper.tables.entailment import ClosureOf, ceilings_of, closure_under, with_deducible_parts
-from clausal_paper.tables.methods import LOG, describe, settings_of, train_row
-from clausal_paper.tables.paper import METRICS
-from clausal_paper.tables.row import TableRow
-from clausal_paper.tables.trained import OnEpoch, OnPass, Tell
+from clausal_paper.tables.clauses import ClosureOf, ceilings_of, closure_under, with_deducible_parts
+from clausal_paper.tables.published import METRICS
+from clausal_paper.tables.rows import TableRow
+from clausal_paper.tables.training import LOG, OnEpoch, OnPass, Tell, describe, settings_of, train_row
 
 _TIES: tuple[Ties, ...] = ("realistic", "optimistic")
 

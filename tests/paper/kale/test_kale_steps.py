@@ -11,10 +11,9 @@ import torch
 from clausal.graph import Graph, Names
 from clausal.logic import parse_clauses
 from clausal_paper.kale import KaleSettings, ground_rules
-from clausal_paper.kale.passes import KalePass
+from clausal_paper.kale.passes import KalePass, rule_truth, triple_truth
 from clausal_paper.kale.recorded import RecordedPass
 from clausal_paper.kale.training import make_predictor
-from clausal_paper.kale.truth import rule_truth, triple_truth
 
 CLAUSES = parse_clauses("""
 a(X, Y) => b(X, Y)

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from clausal_paper.beyond.rows import TABLES
 from clausal_paper.report import results_page
-from clausal_paper.tables.methods import describe, settings_of
+from clausal_paper.tables.rows import BEYOND_TABLES
+from clausal_paper.tables.training import describe, settings_of
 
 MADE = {"versions": {"torch": "2.99"}, "hardware": "NVIDIA H200", "date": "2026-01-01"}
 
@@ -20,7 +20,7 @@ def ranked(filter="full", **mrr):
 
 
 def write(folder, table, name, seed, metrics, **more):
-    (row,) = [row for row in TABLES[table] if row.name == name]
+    (row,) = [row for row in BEYOND_TABLES[table] if row.name == name]
     record = {"table": table, "row": name, "seed": seed, "settings": describe(settings_of(row, seed)), "clauses": 47}
     record |= {"seconds": 100.0 + seed, "best_epoch": 20, "metrics": metrics} | MADE | more
     target = folder / "beyond" / table

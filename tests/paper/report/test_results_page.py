@@ -8,9 +8,9 @@ import pytest
 
 from clausal.errors import InputError
 from clausal_paper.report import results_page
-from clausal_paper.synthetic.paper import paper_cells
-from clausal_paper.tables.methods import describe, settings_of
-from clausal_paper.tables.rows import TABLES
+from clausal_paper.synthetic.cells import paper_cells
+from clausal_paper.tables.rows import PAPER_TABLES
+from clausal_paper.tables.training import describe, settings_of
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 CHOSEN = ("model.dim=30", "facts.margin=7", "clauses.weight=5", "clauses.sets=3", "clauses.steps=4")
@@ -40,7 +40,7 @@ def made_up(row, seed, shift=0.0):
 def write_records(folder, table, shifts):
     target = folder / "paper" / table
     target.mkdir(parents=True)
-    for row in TABLES[table]:
+    for row in PAPER_TABLES[table]:
         for seed, shift in enumerate(shifts) if row.paper else ():
             (target / f"{row.name}-seed{seed}.json").write_text(json.dumps(made_up(row, seed, shift)))
     return target

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from clausal_paper.synthetic.knowledge_bases import CLAUSE_TYPES, knowledge_base
+from clausal_paper.synthetic.bases import CLAUSE_TYPES, knowledge_base
 
 
 def triples(facts):

@@ -2,11 +2,11 @@
 
 import pytest
 
-from clausal_paper.tables.paper import METRICS, SHARES, paper_figures
-from clausal_paper.tables.rows import TABLES
+from clausal_paper.tables.published import METRICS, SHARES, paper_figures
+from clausal_paper.tables.rows import PAPER_TABLES
 
 COUNTS = {"fb122": (5_057, 6_186), "wn18": (1_394, 3_606)}
-ROWS = [row for table in COUNTS for row in TABLES[table] if row.paper]
+ROWS = [row for table in COUNTS for row in PAPER_TABLES[table] if row.paper]
 
 
 def excess(row, metric):

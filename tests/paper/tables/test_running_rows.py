@@ -11,10 +11,10 @@ from clausal.evaluation import evaluate
 from clausal.training import prepare
 from clausal_paper.tables import reproduction
 from clausal_paper.tables.comparison import compare
-from clausal_paper.tables.methods import settings_of
-from clausal_paper.tables.reproduction import Plan, plan_of, reproduce
-from clausal_paper.tables.rows import TABLES, Row, rows_of
+from clausal_paper.tables.reproduction import Plan, paper_plan, reproduce
+from clausal_paper.tables.rows import PAPER_TABLES, PaperRow, paper_rows
 from clausal_paper.tables.run import run_row
+from clausal_paper.tables.training import settings_of
 
 SMALL = ("model.dim=8", "train.epochs=2", "train.passes=2", "evaluate.every=1", "kale.dim=8", "kale.passes=2")
 
@@ -26,7 +26,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def record(data):
-    return run_row(Row("fb122", "casr-distmult"), *data, 5, changes=SMALL)
+    return run_row(PaperRow("fb122", "casr-distmult"), *data, 5, changes=SMALL)
 
 
 def test_a_record_is_json_and_says_what_where_and_when(record):
@@ -38,7 +38,7 @@ def test_a_record_is_json_and_says_what_where_and_when(record):
 
 def test_metrics_of_a_record_are_those_of_the_trained_model(data, record):
     graph, clauses = data
-    row = Row("fb122", "casr-distmult")
+    row = PaperRow("fb122", "casr-distmult")
     predictor = prepare(graph, row.clauses(clauses), settings_of(row, 5, SMALL)).run()
     for filter in ("full", "partial"):
         for ties in ("realistic", "optimistic"):
@@ -53,7 +53,7 @@ def test_metrics_of_a_record_are_those_of_the_trained_model(data, record):
 
 def test_a_row_of_limited_data_is_trained_on_fewer_facts_without_parts(data):
     graph, clauses = data
-    record = run_row(Row("wn18-limited", "complex", 0.2), graph, clauses, changes=SMALL)
+    record = run_row(PaperRow("wn18-limited", "complex", 0.2), graph, clauses, changes=SMALL)
     assert record["train_facts"] < len(graph.train)
     assert {filter: set(ties["realistic"]) for filter, ties in record["metrics"].items()} == {"full": {"test"}}
 
@@ -61,7 +61,7 @@ def test_a_row_of_limited_data_is_trained_on_fewer_facts_without_parts(data):
 @pytest.mark.parametrize("model", ["transe", "kale-pre", "kale-joint"])
 def test_rows_of_kale_are_trained_like_any_other(data, model):
     passes = []
-    record = run_row(Row("fb122", model), *data, 1, changes=SMALL, on_pass=passes.append)
+    record = run_row(PaperRow("fb122", model), *data, 1, changes=SMALL, on_pass=passes.append)
     assert record["settings"]["kale"]["dim"] == 8
     assert record["settings"]["kale"]["seed"] == 1
     assert len(passes) == 2
@@ -73,7 +73,7 @@ def reproduced(folder, plan, data):
 
 
 def test_what_is_there_is_not_trained_again(tmp_path, monkeypatch, data):
-    plan = Plan(tuple(rows_of("fb122", ["distmult", "complex"])), (0, 1), SMALL)
+    plan = Plan(tuple(paper_rows("fb122", ["distmult", "complex"])), (0, 1), SMALL)
     trained = []
 
     def stopped_after_three(row, *arguments, **options):
@@ -103,19 +103,19 @@ def test_what_is_there_is_not_trained_again(tmp_path, monkeypatch, data):
 
 
 def test_a_record_of_other_settings_is_refused(tmp_path, data):
-    plan = Plan(tuple(rows_of("fb122", ["distmult"])), (0,), SMALL)
+    plan = Plan(tuple(paper_rows("fb122", ["distmult"])), (0,), SMALL)
     reproduced(tmp_path, plan, data)
     with pytest.raises(InputError, match=r"distmult-seed0.json: .*model.dim was 8, is 10"):
         reproduced(tmp_path, replace(plan, changes=(*SMALL, "model.dim=10")), data)
 
 
 def test_a_plan_has_every_row_three_seeds_and_the_presets_as_they_are():
-    plan = plan_of("wn18-limited")
+    plan = paper_plan("wn18-limited")
     assert (len(plan.rows), plan.seeds, plan.changes) == (12, (0, 1, 2), ())
 
 
 def test_comparison_is_by_mean_and_spread_over_seeds_in_the_papers_units(record):
-    rows = TABLES["fb122"]
+    rows = PAPER_TABLES["fb122"]
     values = (0.70, 0.66)
     records = []
     for value in values:

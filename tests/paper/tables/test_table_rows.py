@@ -6,11 +6,10 @@ import pytest
 from clausal.errors import InputError
 from clausal.graph import dataset_clauses, load_graph
 from clausal.logic import parse_clauses, read_rules
-from clausal_paper.tables.limited import limit
-from clausal_paper.tables.methods import settings_of
-from clausal_paper.tables.rows import TABLES, rows_of
+from clausal_paper.tables.rows import PAPER_TABLES, limit, paper_rows
+from clausal_paper.tables.training import settings_of
 
-ALL_ROWS = [row for rows in TABLES.values() for row in rows]
+ALL_ROWS = [row for rows in PAPER_TABLES.values() for row in rows]
 ADVERSARIES = {"none": "none", "one-atom": "closed-form", "all": "gradient"}
 
 
@@ -26,7 +25,7 @@ def test_presets_train_what_the_row_says(row):
 
 def test_rows_use_no_clauses_those_of_one_atom_or_all():
     clauses = parse_clauses("r(X, Y) => s(X, Y)\nr(X, Y), s(Y, Z) => t(X, Z)\ns(X, Y) => r(Y, X)\n")
-    used = {row.name: tuple(map(clauses.index, row.clauses(clauses))) for row in TABLES["fb122"]}
+    used = {row.name: tuple(map(clauses.index, row.clauses(clauses))) for row in PAPER_TABLES["fb122"]}
     assert used == {
         **dict.fromkeys(("transe", "distmult", "complex"), ()),
         **dict.fromkeys(("casr-distmult", "casr-complex"), (0, 2)),
@@ -36,18 +35,18 @@ def test_rows_use_no_clauses_those_of_one_atom_or_all():
 
 def test_one_atom_clauses_of_fb122_are_those_that_come_as_simple(clausal_data):
     clauses, simple = (read_rules(dataset_clauses("fb122", simple=simple)) for simple in (False, True))
-    (row,) = rows_of("fb122", ["casr-complex"])
+    (row,) = paper_rows("fb122", ["casr-complex"])
     assert set(map(str, row.clauses(clauses))) == set(map(str, simple))
     assert len(simple) == 38
 
 
 def test_an_unknown_row_is_answered_with_the_nearest():
     with pytest.raises(InputError, match="did you mean 'asr-complex'"):
-        rows_of("fb122", ["asr-complx"])
+        paper_rows("fb122", ["asr-complx"])
 
 
 def test_rows_come_in_the_order_of_the_table():
-    assert [row.name for row in rows_of("fb122", ["complex", "distmult"])] == ["distmult", "complex"]
+    assert [row.name for row in paper_rows("fb122", ["complex", "distmult"])] == ["distmult", "complex"]
 
 
 @pytest.mark.parametrize("share", [0.2, 0.5])

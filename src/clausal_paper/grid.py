@@ -1,0 +1,168 @@
+"""The paper's grid search: the axes of each row, every point of them trained once, and the preset of the best one."""
+
+from __future__ import annotations
+
+import json
+import time
+import tomllib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+
+from clausal.config import Settings
+from clausal.errors import InputError, RunError
+from clausal.graph import Graph
+from clausal.logic import Clause
+from clausal.search import FAILED, FINISHED, Choice, Journal, Trial, grid_points, make_trials
+from clausal_paper.provenance import hardware
+from clausal_paper.tables.rows import PaperRow
+from clausal_paper.tables.training import settings_of, train_row
+
+Axes = Mapping[str, tuple[Any, ...]]
+"""The values to try of each setting, such as ``{"model.dim": (100, 200)}``."""
+
+FACT_AXES: Axes = {
+    "model.dim": (20, 50, 100, 150, 200),
+    "model.domain": ("cube", "sphere"),
+    "facts.margin": (1, 2, 5, 10),
+}
+CLAUSE_AXES: Axes = {
+    "clauses.weight": (1, 10, 100, 1_000, 10_000),
+    "clauses.sets": (1, 10, 100),
+    "clauses.steps": (1, 10),
+}
+"""The sets B are from the authors' scripts; the paper does not give them."""
+
+KALE_AXES: Axes = {"kale.dim": (20, 50, 100), "kale.margin": (0.1, 0.12, 0.15, 0.2)}
+RULE_AXES: Axes = {"kale.rule_weight": (0.01, 0.05, 0.1)}
+"""Of Guo et al.'s KALE; its rule weight is for KALE-Joint alone."""
+
+_ALL = {**FACT_AXES, **CLAUSE_AXES, **KALE_AXES, **RULE_AXES}
+
+
+@dataclass(frozen=True)
+class GridPoint:
+    """One training of a grid: a row with these settings by this seed, and what is changed in all trainings."""
+
+    row: PaperRow
+    values: dict[str, Any]
+    seed: int
+    changes: tuple[str, ...]
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What the journal says of it, beside its values and how it went."""
+        return {"table": self.row.table, "row": self.row.name, "changes": list(self.changes), "seed": self.seed}
+
+    @property
+    def key(self) -> str:
+        """What tells it from others in one journal."""
+        return _key(self.about, self.values)
+
+
+def axes_of(row: PaperRow, changes: Axes | None = None) -> dict[str, tuple[Any, ...]]:
+    """Return the paper's axes for a row; ``changes`` replace the values of some, or add axes.
+
+    A row without clauses has no axes of clauses, and one in closed form no sets and no steps.
+    """
+    axes = _paper_axes(row)
+    for name, values in (changes or {}).items():
+        if name in axes or name not in _ALL:
+            axes[name] = tuple(values)
+    if 0 in axes.get("clauses.weight", ()):
+        raise InputError(
+            f"{row.name}: clauses.weight must not be 0 in the grid: that is the model without clauses, "
+            "which a row with clauses must not be chosen as"
+        )
+    return axes
+
+
+def _paper_axes(row: PaperRow) -> dict[str, tuple[Any, ...]]:
+    if row.is_kale:
+        return dict(KALE_AXES) | (dict(RULE_AXES) if row.model == "kale-joint" else {})
+    names = {"none": [], "one-atom": ["clauses.weight"]}.get(row.uses, list(CLAUSE_AXES))
+    return dict(FACT_AXES) | {name: CLAUSE_AXES[name] for name in names}
+
+
+def search_grid(
+    rows: Sequence[PaperRow],
+    graph: Graph,
+    clauses: Sequence[Clause],
+    journal: Journal,
+    *,
+    axes: Axes | None = None,
+    seeds: Sequence[int] = (0,),
+    changes: Sequence[str] = (),
+    processes: int = 1,
+    progress: Callable[[int, int, Trial | None], None] | None = None,
+) -> list[Trial]:
+    """Train what the journal lacks of the rows' grids, and return the trials of these grids.
+
+    ``axes`` replace some of the paper's axes, ``changes`` apply to every training. Test is never looked at.
+    ``processes`` share the work, and the GPU if there is one. ``progress`` is told how many are done, of how many,
+    and the last.
+    """
+    wanted = [
+        GridPoint(row, values, seed, tuple(changes))
+        for row in rows
+        for values in grid_points([Choice(*axis) for axis in axes_of(row, axes).items()])
+        for seed in seeds
+    ]
+    done = {_key(trial.about, trial.changes): trial for trial in journal.read()}
+    missing = [point for point in wanted if point.key not in done]
+    finished = len(wanted) - len(missing)
+    if progress:
+        progress(finished, len(wanted), None)
+    for trial in make_trials(missing, train_point, journal, processes=processes, shared=(graph, clauses)):
+        done[_key(trial.about, trial.changes)] = trial
+        finished += 1
+        if progress:
+            progress(finished, len(wanted), trial)
+    return [done[point.key] for point in wanted]
+
+
+def train_point(point: GridPoint, graph: Graph, clauses: Sequence[Clause]) -> Trial:
+    """Train a row at one point of its grid, and return what it reached on valid; a divergence is a trial too."""
+    row, seed = point.row, point.seed
+    settings = settings_of(row, seed, [*point.changes, *(f"{name}={value}" for name, value in point.values.items())])
+    started = time.perf_counter()
+    try:
+        trained = train_row(row, row.graph(graph, clauses, seed), clauses, settings)
+    except RunError as error:
+        seconds = time.perf_counter() - started
+        return Trial(0, FAILED, None, 0, seconds, point.values, str(error), about=point.about)
+    if trained.valid_mrr is None:
+        raise InputError("a grid search needs valid facts and evaluate.every above 0: it selects by MRR on valid")
+    seconds, value = time.perf_counter() - started, round(trained.valid_mrr, 5)
+    about = point.about | {"hardware": hardware()}
+    return Trial(0, FINISHED, value, trained.best_epoch, seconds, point.values, about=about)
+
+
+def _key(about: Mapping[str, Any], values: Mapping[str, Any]) -> str:
+    return json.dumps([*(about.get(name) for name in ("table", "row", "changes", "seed")), values], sort_keys=True)
+
+
+def best(trials: Iterable[Trial], row: str) -> Trial | None:
+    """Return a row's trial with the highest MRR on valid, the mean over seeds where a point has several."""
+    by_point: dict[str, list[Trial]] = {}
+    for trial in trials:
+        if trial.about["row"] == row and trial.judged:
+            by_point.setdefault(json.dumps(trial.changes, sort_keys=True), []).append(trial)
+    if not by_point:
+        return None
+    return max(by_point.values(), key=lambda found: sum(trial.value or 0.0 for trial in found) / len(found))[0]
+
+
+def chosen_preset(row: PaperRow, values: Mapping[str, Any]) -> str:
+    """Return a row's preset in TOML with some settings changed, below the comments that it begins with."""
+    import tomli_w
+
+    text = (files("clausal_paper.presets") / f"{row.preset}.toml").read_text(encoding="utf-8")
+    preset = tomllib.loads(text)
+    for name, value in values.items():
+        section, _, key = name.partition(".")
+        preset.setdefault(section, {})[key] = value
+    Settings.from_mapping(preset, row.preset)
+    comments = [line for line in text.splitlines() if line.startswith("#")]
+    return "\n".join([*comments, "", tomli_w.dumps(preset)])
