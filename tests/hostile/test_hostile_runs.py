@@ -200,7 +200,8 @@ def test_damaged_metrics_are_refused_where_they_are_shown(text, copied):
 
 def test_clauses_that_cannot_be_read_are_refused_with_their_line(copied):
     (copied / "clauses.txt").write_text("manages(X, Y) => works_with(X, Y)\nmanages(X, Y =>\n")
-    both_refuse(copied, "clauses.txt:2")
+    for command in (["certify", copied], ["predict", copied, QUERY, "--explain"]):
+        refused(clausal(*command), copied, "clauses.txt:2")
 
 
 def vocabulary(run, **columns):

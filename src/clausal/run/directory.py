@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 from torch import Tensor
 
@@ -45,6 +45,33 @@ CHECKPOINT = Path("checkpoint") / "state.safetensors"
 _LOCK = CHECKPOINT.with_name("lock")
 _START = ("run.json", "config.toml", "clauses.txt", VOCABULARY, FACTS)
 _FILES = (*_START, LOG, CHECKPOINT, _LOCK, "metrics.json", CALIBRATION, MODEL)
+
+
+class _StoredClauses(Sequence[Clause]):
+    """Clauses that are parsed on first use: a question needs none, and the parser takes longer than the answer."""
+
+    def __init__(self, text: str, source: str) -> None:
+        self._text, self._source = text, source
+
+    @cached_property
+    def _clauses(self) -> list[Clause]:
+        return parse_clauses(self._text, source=self._source) if self._text.strip() else []
+
+    def __len__(self) -> int:
+        return len(self._clauses)
+
+    @overload
+    def __getitem__(self, place: int) -> Clause: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Clause]: ...
+    def __getitem__(self, place: int | slice) -> Clause | list[Clause]:
+        return self._clauses[place]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and self._clauses == list(other)
+
+    def __repr__(self) -> str:
+        return repr(self._clauses)
 
 
 class RunDirectory:
@@ -133,11 +160,10 @@ class RunDirectory:
         return replace(graph, drawn=_read_split(self.about.get("split")))
 
     @cached_property
-    def clauses(self) -> list[Clause]:
+    def clauses(self) -> Sequence[Clause]:
         """The clauses of the training."""
         path = self.path / "clauses.txt"
-        text = read_text(path)
-        return parse_clauses(text, source=str(path)) if text.strip() else []
+        return _StoredClauses(read_text(path), str(path))
 
     @property
     def finished(self) -> bool:

@@ -94,15 +94,17 @@ def _read(path: Path, columns: dict[str, str]) -> Any:
 
     schema = pa.schema(list(columns.items()))
     try:
+        about = parquet.read_metadata(path)
+        if about.num_rows > _ROWS_IN_ANY_FILE + _ROWS_PER_BYTE * path.stat().st_size:
+            raise InputError(
+                f"{path}: damaged: it claims {about.num_rows:,} rows, more than a file of its size can hold"
+            )
+        if about.schema.names != list(columns):
+            raise InputError(f"{path}: damaged: expected columns {', '.join(columns)}; found {about.schema.names}")
+        # A text that is repeated is kept once. The file is read by itself: as a data set, it would import pandas.
         text = [name for name, kind in columns.items() if kind == "string"]
-        # A text that is repeated is kept once. Read as one file: as a data set, it would import pandas.
         with parquet.ParquetFile(path, read_dictionary=text) as file:
-            rows = file.metadata.num_rows
-            if rows > _ROWS_IN_ANY_FILE + _ROWS_PER_BYTE * path.stat().st_size:
-                raise InputError(f"{path}: damaged: it claims {rows:,} rows, more than a file of its size can hold")
             table = file.read()
-        if table.column_names != list(columns):
-            raise InputError(f"{path}: damaged: expected columns {', '.join(columns)}; found {table.column_names}")
         if "name" in columns and _is_repetitive(table["name"]):
             raise InputError(f"{path}: damaged: the same name occurs again and again")
         table = table.cast(schema)
