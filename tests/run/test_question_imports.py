@@ -66,7 +66,9 @@ def test_a_question_imports_neither_certificates_nor_the_parser_of_clauses(finis
 
 def test_what_is_looked_for_is_what_training_imports():
     """A name that has moved would make the tests above see nothing."""
-    modules = modules_after("from clausal.run import train, Explanation; from clausal.logic import mine; import clausal.demo")
+    modules = modules_after(
+        "from clausal.run import train, Explanation; from clausal.logic import mine; import clausal.demo"
+    )
     assert {part for part in NOT_NEEDED if part.startswith("clausal")} - {"clausal.search"} <= modules
 
 
