@@ -131,14 +131,9 @@ def replaces(**callbacks: tuple[str, Callable[..., tuple[Any, ...]]]) -> Callabl
 def _with_callback(
     observer: Observer | None, event: str, callback: Callable[..., object], given: Callable[..., tuple[Any, ...]]
 ) -> Observer:
-    class Calling(Observers):
-        pass
-
-    def call(self: Calling, *arguments: Any) -> None:
-        callback(*given(*arguments))
-
-    setattr(Calling, event, call)
-    return Calling(observer or Observer())
+    replaced = Observers(observer or Observer())
+    setattr(replaced, event, lambda *arguments: callback(*given(*arguments)))
+    return replaced
 
 
 def all_arguments(*arguments: Any) -> tuple[Any, ...]:
