@@ -151,7 +151,7 @@ class RunDirectory:
     @cached_property
     def settings(self) -> Settings:
         """The settings of the training."""
-        return Settings.load(self.path / "config.toml")
+        return Settings.load_stored(self.path / "config.toml")
 
     @cached_property
     def graph(self) -> Graph:
