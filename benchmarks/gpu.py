@@ -85,8 +85,8 @@ def _trainings(graph: Graph, clauses: Sequence[Clause], passes: int) -> Iterator
 
 def _kernels(graph: Graph, bandwidth: float) -> Iterator[dict[str, Any]]:
     """Time the kernels of a step one by one: bytes that they read and write, and the share of the bandwidth."""
-    from clausal.fast import Projection
-    from clausal.fast.cuda import descend_
+    from clausal.fast.cuda.step import descend_
+    from clausal.model.domains import Projection
 
     def row(kernel: str, seconds: float, moved: int) -> dict[str, Any]:
         found = {"kernel": kernel, "bytes": moved, "seconds": seconds, "share": moved / seconds / bandwidth}
@@ -96,7 +96,7 @@ def _kernels(graph: Graph, bandwidth: float) -> Iterator[dict[str, Any]]:
     for scorer in ("distmult", "complex", "simple", "cp"):
         training = prepare(graph, (), settings_of(scorer, "none", 10))
         training.run()
-        objective, kernels = training.objective, training.step.inner.kernels  # type: ignore[attr-defined]
+        objective, kernels = training.objective, training.step.kernels  # type: ignore[attr-defined]
         facts = objective.facts[: objective.batch_size].long()
         negatives = objective.corruption.draw(facts, torch.Generator("cuda"))
         entities, relations = kernels.model.entities.detach(), kernels.model.relations.detach()

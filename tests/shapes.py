@@ -64,7 +64,8 @@ SEAMS: dict[str, dict[str, Shapes]] = {
         ),
     },
     "clausal.training.losses:FactLoss": {
-        "__call__": Shapes({"positive": "b", "negative": "negatives b", "weights": "negatives b"}, ""),
+        # [b] and [negatives, b]; of reciprocal models, which have two directions, [2, 1, b] and [2, negatives, b]
+        "__call__": Shapes({"positive": "... b", "negative": "... b", "weights": "... b"}, ""),
     },
 }
 """The methods that are checked, on a class and on all that inherit from it."""

@@ -66,7 +66,7 @@ def test_arguments_that_do_not_go_together_are_refused():
         TransE(4).score_objects(subject=vectors(3, 4), relation=vectors(2, 4), candidates=vectors(7, 4))
     with refused(r"DistMult\.score: .*with \.\.\. = \[3\]"):
         DistMult(4).score(subject=vectors(3, 4), relation=vectors(1, 4), object=vectors(2, 4))
-    with refused(r"Hinge\.__call__: negative has shape \[4, 3\], not \[negatives b\] \(b = 4, negatives = 4\)"):
+    with refused(r"Hinge\.__call__: negative has shape \[4, 3\], not \[\.\.\. b\] \(b = 4\)"):
         Hinge()(vectors(4), vectors(4, 3))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
@@ -14,6 +14,7 @@ from clausal.config import Settings
 from clausal.errors import InputError, RunError
 from clausal.graph import Graph
 from clausal.logic import Clause
+from clausal.observer import Observer
 from clausal.search import FAILED, FINISHED, Choice, Journal, Trial, grid_points, make_trials
 from clausal_paper.provenance import hardware
 from clausal_paper.tables.rows import PaperRow
@@ -95,13 +96,12 @@ def search_grid(
     seeds: Sequence[int] = (0,),
     changes: Sequence[str] = (),
     processes: int = 1,
-    progress: Callable[[int, int, Trial | None], None] | None = None,
+    observer: Observer | None = None,
 ) -> list[Trial]:
     """Train what the journal lacks of the rows' grids, and return the trials of these grids.
 
     ``axes`` replace some of the paper's axes, ``changes`` apply to every training. Test is never looked at.
-    ``processes`` share the work, and the GPU if there is one. ``progress`` is told how many are done, of how many,
-    and the last.
+    ``processes`` share the work, and the GPU if there is one.
     """
     wanted = [
         GridPoint(row, values, seed, tuple(changes))
@@ -111,14 +111,14 @@ def search_grid(
     ]
     done = {_key(trial.about, trial.changes): trial for trial in journal.read()}
     missing = [point for point in wanted if point.key not in done]
-    finished = len(wanted) - len(missing)
-    if progress:
-        progress(finished, len(wanted), None)
+    finished, total = len(wanted) - len(missing), len(wanted)
+    observer = observer or Observer()
+    observer.advanced("trainings", finished, total, "trainings")
     for trial in make_trials(missing, train_point, journal, processes=processes, shared=(graph, clauses)):
         done[_key(trial.about, trial.changes)] = trial
         finished += 1
-        if progress:
-            progress(finished, len(wanted), trial)
+        observer.advanced("trainings", finished, total, "trainings")
+        observer.message(f"{finished} of {total}: {trial.about['row']} {assignments(trial.changes)}: {_outcome(trial)}")
     return [done[point.key] for point in wanted]
 
 
@@ -137,6 +137,15 @@ def train_point(point: GridPoint, graph: Graph, clauses: Sequence[Clause]) -> Tr
     seconds, value = time.perf_counter() - started, round(trained.valid_mrr, 5)
     about = point.about | {"hardware": hardware()}
     return Trial(0, FINISHED, value, trained.best_epoch, seconds, point.values, about=about)
+
+
+def assignments(values: Mapping[str, Any]) -> str:
+    """Return the settings of a point in one line."""
+    return " ".join(f"{name}={value}" for name, value in values.items())
+
+
+def _outcome(trial: Trial) -> str:
+    return f"{trial.value:.3f} in {trial.seconds:.0f} s" if trial.judged else str(trial.error)
 
 
 def _key(about: Mapping[str, Any], values: Mapping[str, Any]) -> str:

@@ -1,15 +1,14 @@
 """``clausal reproduce``: figures and tables are written where they were asked for, and show what the paper shows."""
 
 import shutil
-from contextlib import nullcontext
 from importlib.resources import as_file, files
 from pathlib import Path
 
 import pytest
 
+from clausal.cli import Bars
 from clausal.config import Settings
 from clausal.logic import read_clauses
-from clausal_paper.commands import tables
 from command_line import clausal, refused
 
 
@@ -86,12 +85,7 @@ def test_beyond_measures_rows_with_and_without_entailment_and_goes_on_from_its_f
 
 def test_progress_counts_the_clauses_that_a_row_is_trained_with(tmp_path, small_data, monkeypatch):
     counted = {}
-
-    def watched(label, epochs, passes, clauses):
-        counted[label] = clauses
-        return nullcontext((None, None))
-
-    monkeypatch.setattr(tables, "training_progress", watched)
+    monkeypatch.setattr(Bars, "training_started", lambda bars, _, clauses: counted.update({bars.label: clauses}))
     assert clausal("reproduce", "beyond", "wn18", "--quick", "--out", tmp_path).code == 0
     assert counted == {"base": 0, "all": len(read_clauses(tmp_path / "data" / "wn18" / "clauses.pl"))}
 

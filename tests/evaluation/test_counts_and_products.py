@@ -8,9 +8,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from clausal.evaluation.counting import QueryBatch, count_compared, count_compiled
+from clausal.evaluation.counting import Counting, QueryBatch
 from clausal.evaluation.entities.matrices import Memory
-from clausal.evaluation.entities.middles import SortedMiddles, max_min_product, max_min_product_compiled
+from clausal.evaluation.entities.middles import SortedMiddles, max_min_product
+from clausal.fast.cpu.counting import CompiledCounting
+from clausal.fast.cpu.middles import max_min_product_compiled
 
 
 def plain_counts(scores, targets, known):
@@ -35,13 +37,14 @@ def batch_of(targets, known):
     return QueryBatch(*flat(targets), *flat(known))
 
 
-@pytest.mark.parametrize("count", [count_compared, count_compiled])
+@pytest.mark.parametrize("kind", [Counting, CompiledCounting])
 @pytest.mark.parametrize("most", [4, 70, 300], ids="at most {} targets".format)
-def test_counts_of_greater_and_equal_scores_are_those_of_a_plain_loop(count, most):
+def test_counts_of_greater_and_equal_scores_are_those_of_a_plain_loop(kind, most):
     generator = torch.Generator().manual_seed(most)
     scores = torch.randint(9, (5, 40), generator=generator).float()  # with many ties
     targets = [torch.randint(40, (size,), generator=generator).tolist() for size in (most, most // 2, 2, 1, 1)]
     known = [torch.randperm(40, generator=generator)[:size].tolist() for size in (10, 0, 40, 1, 5)]
+    count = kind(scores, scores.numel())
     assert count(scores, batch_of(targets, known)).equal(plain_counts(scores, targets, known))
 
 

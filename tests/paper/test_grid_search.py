@@ -16,6 +16,7 @@ from clausal_paper import grid
 from clausal_paper.grid import axes_of, best, chosen_preset, search_grid
 from clausal_paper.tables.rows import PAPER_TABLES, PaperRow, paper_rows
 from clausal_paper.tables.training import settings_of
+from recording import Recorder
 
 RESULTS = Path(__file__).parents[2] / "results"
 SMALL = ("train.epochs=2", "train.passes=2", "evaluate.every=1")
@@ -53,10 +54,11 @@ def test_a_row_with_clauses_is_never_searched_at_weight_0():
 
 
 def test_every_point_is_trained_once_and_told_as_it_is_trained(tmp_path, data):
-    told = []
-    trials = searched(Journal(tmp_path / "a" / "journal.jsonl"), data, progress=lambda *seen: told.append(seen))
+    told = Recorder()
+    trials = searched(Journal(tmp_path / "a" / "journal.jsonl"), data, observer=told)
     assert [trial.changes for trial in trials] == points(AXES)
-    assert [seen[:2] for seen in told] == [(0, 4), (1, 4), (2, 4), (3, 4), (4, 4)]
+    assert [(done, total) for _, done, total, _ in told.of("advanced")] == [(0, 4), (1, 4), (2, 4), (3, 4), (4, 4)]
+    assert told.of("message")[3][0].startswith("4 of 4: distmult model.dim=8 model.domain=cube facts.margin=2: 0.")
     settings = settings_of(PaperRow("fb122", "distmult"), 0, [*SMALL, "model.dim=8", "facts.margin=2"])
     training = prepare(data[0], [], settings)
     training.run()

@@ -4,7 +4,6 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
@@ -12,9 +11,11 @@ from search_runs import company, outcomes, run_search, settings
 
 from clausal import InputError, RunError, parse_clauses
 from clausal.graph import Names
+from clausal.observer import Observer
 from clausal.search import Choice, load_search, resume_search, search
 from clausal.search.directory import SearchDirectory
 from command_line import _environment
+from recording import Recorder
 
 
 @pytest.fixture(scope="module")
@@ -24,10 +25,11 @@ def whole(tmp_path_factory):
 
 
 def test_a_search_in_two_parts_is_the_same_search(whole, tmp_path):
-    begun = []
+    told = Recorder()
     run_search(tmp_path / "out", trials=3)
-    resumed = resume_search(tmp_path / "out", trials=8, on_trial=lambda found, left: begun.append(len(found.trials)))
-    assert begun == [4, 5, 6, 7, 8]
+    resumed = resume_search(tmp_path / "out", trials=8, observer=told)
+    assert [number for number, _ in told.of("trial_started")] == [4, 5, 6, 7, 8]
+    assert [found.trials[-1].number for found, _ in told.of("trial_finished")] == [4, 5, 6, 7, 8]
     assert outcomes(resumed) == outcomes(whole)
 
 
@@ -39,27 +41,33 @@ def test_the_same_call_goes_on_too_and_ends_at_once_when_all_is_done(whole, tmp_
     assert (tmp_path / "out" / "journal.jsonl").read_bytes() == before
 
 
+class Interrupt(Observer):
+    """Ctrl-C in the midst of a trial."""
+
+    def __init__(self, at):
+        self.at, self.number = at, None
+
+    def trial_started(self, number, settings):
+        self.number = number
+
+    def passed(self, report):
+        if self.number == self.at:
+            raise KeyboardInterrupt
+
+
 @pytest.mark.parametrize("at", [1, 2, 5])
 def test_a_trial_that_was_interrupted_is_made_again(at, whole, tmp_path):
-    def interrupt(number, settings):
-        if number == at:
-            raise KeyboardInterrupt
-        return nullcontext((None, None))
-
     with pytest.raises(KeyboardInterrupt):
-        run_search(tmp_path / "out", trials=8, watch=interrupt)
+        run_search(tmp_path / "out", trials=8, observer=Interrupt(at))
     assert len(load_search(tmp_path / "out").trials) == at - 1
     assert outcomes(resume_search(tmp_path / "out", trials=8)) == outcomes(whole)
 
 
 @pytest.mark.parametrize("times", [1, 2, 5])
 def test_a_trial_may_be_interrupted_as_often_as_one_likes(times, whole, tmp_path):
-    def interrupt(number, settings):
-        raise KeyboardInterrupt
-
     for _ in range(times):
         with pytest.raises(KeyboardInterrupt):
-            run_search(tmp_path / "out", trials=2, watch=interrupt)
+            run_search(tmp_path / "out", trials=2, observer=Interrupt(1))
     assert outcomes(resume_search(tmp_path / "out", trials=8)) == outcomes(whole)
 
 
@@ -67,14 +75,18 @@ PROGRAM = """
 import sys
 sys.path[:0] = {paths!r}
 import os
+from clausal.observer import Observer
 from search_runs import run_search
-run_search({out!r}, trials=8, watch={watch})
+class Deadly(Observer):
+    def passed(self, report):
+        os._exit(9)
+run_search({out!r}, trials=8, observer={observer})
 """
 
 
 def killed(out):
     """Run a search whose first trial takes the process down."""
-    program = PROGRAM.format(paths=sys.path, out=str(out), watch="lambda number, settings: os._exit(9)")
+    program = PROGRAM.format(paths=sys.path, out=str(out), observer="Deadly()")
     return subprocess.run([sys.executable, "-c", program], env=_environment(), check=False).returncode
 
 
@@ -97,7 +109,7 @@ def test_the_journal_of_an_early_version_is_refused_with_what_is_left(tmp_path):
 
 def test_a_search_ended_by_kill_goes_on_where_it_was(whole, tmp_path):
     out = tmp_path / "out"
-    program = PROGRAM.format(paths=sys.path, out=str(out), watch=None)
+    program = PROGRAM.format(paths=sys.path, out=str(out), observer=None)
     process = subprocess.Popen([sys.executable, "-c", program], env=_environment())
     try:
         while not list(out.glob("trial-*")):  # a trial has ended, or is about to

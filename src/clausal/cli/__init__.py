@@ -12,7 +12,7 @@ from clausal.cli.app import add_plugins, app
 from clausal.cli.commands import Command, Group, InterruptedByUserError
 from clausal.cli.inputs import read_clauses, read_graph
 from clausal.cli.output import Format, FormatOption, print_results, printable, say
-from clausal.cli.progress import Bars, counting_progress, training_progress
+from clausal.cli.progress import Bars
 from clausal.errors import ClausalError, is_out_of_memory
 
 __all__ = [
@@ -21,13 +21,11 @@ __all__ = [
     "Format",
     "FormatOption",
     "Group",
-    "counting_progress",
     "main",
     "print_results",
     "read_clauses",
     "read_graph",
     "say",
-    "training_progress",
 ]
 
 

@@ -58,7 +58,7 @@ for command in (demo, train, search, evaluate, predict, certify, clauses, closur
 
 @cache
 def add_plugins() -> None:
-    """Add, once, the commands of installed packages: a function is a command, a ``typer.Typer`` a group of them."""
+    """Add, once, the commands of other packages: a function is a command, a ``typer.Typer`` a group of them."""
     for plugin in entry_points(group="clausal.commands"):
         try:
             loaded = plugin.load()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
 from clausal.cli.output import say, stderr
@@ -31,6 +29,10 @@ class Bars(Observer):
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the bars that are shown; what is told next begins new ones."""
         for bar in self.bars.values():
             bar.stop()
         if self.training is not None:
@@ -125,20 +127,3 @@ def _download_bar() -> Progress:
 
     columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn()
     return Progress(*columns, console=stderr(), disable=not stderr().is_terminal)
-
-
-@contextmanager
-def training_progress(
-    label: str, epochs: int, passes: int, clauses: int
-) -> Iterator[tuple[Callable[[PassReport], None], Callable[[dict[str, Any]], None]]]:
-    """Show the bar of a training; yields what is called after passes and after epochs."""
-    shown = _TrainingBar(label, epochs, passes, clauses)
-    with shown.bar:
-        yield shown.passed, shown.epoch
-
-
-@contextmanager
-def counting_progress() -> Iterator[Callable[[str, int, int], None]]:
-    """Show a bar for each thing that is counted; yields what is called with its name, what is done, and the total."""
-    with Bars() as bars:
-        yield lambda what, done, total: bars.advanced(what, done, total, "")

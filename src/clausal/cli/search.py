@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,7 +11,7 @@ import typer
 from clausal.cli.inputs import GRAPH, ColumnsOption, SplitSeedOption, TestOption, ValidOption, read_clauses
 from clausal.cli.output import Format, FormatOption, print_results, say, stderr
 from clausal.cli.presets import read_graph_and_settings
-from clausal.cli.progress import training_progress
+from clausal.cli.progress import Bars
 from clausal.cli.train import refuse_with_resume
 from clausal.errors import InputError
 from clausal.presets import BEST
@@ -118,18 +116,8 @@ def _search(
     fixed = [assignment.partition("=")[0].strip() for assignment in assignments]
     space = make_space(settings, clauses=bool(clauses), fixed=fixed, largest_dim=largest_dim(graph, settings))
     say(f"searching {', '.join(one.name for one in space)} in {out}")
-    return search(
-        graph,
-        clauses,
-        settings,
-        out=out,
-        space=space,
-        minutes=minutes,
-        trials=trials,
-        watch=_watch(len(clauses)),
-        on_trial=_say_trial,
-        tell=say,
-    )
+    with _TrialBars() as bars:
+        return search(graph, clauses, settings, out=out, space=space, minutes=minutes, trials=trials, observer=bars)
 
 
 def _resume(out: Path, minutes: float | None, trials: int | None) -> SearchResult:
@@ -138,33 +126,26 @@ def _resume(out: Path, minutes: float | None, trials: int | None) -> SearchResul
 
     start = SearchDirectory.open(out).start
     say(f"going on with {out}: {start.graph.summary()}")
-    watch = _watch(len(start.clauses))
-    return resume_search(out, minutes=minutes, trials=trials, watch=watch, on_trial=_say_trial, tell=say)
+    with _TrialBars() as bars:
+        return resume_search(out, minutes=minutes, trials=trials, observer=bars)
 
 
-def _watch(clauses: int) -> Any:
-    """Return what shows the training of a trial; without a terminal only its end is told."""
+class _TrialBars(Bars):
+    """Shows the training of each trial as a bar, and how it went as a line; without a terminal the line alone."""
 
-    @contextmanager
-    def watch(number: int, settings: Settings) -> Iterator[Any]:
-        if not stderr().is_terminal:
-            yield None, None
-            return
-        train = settings.train
-        with training_progress(f"trial {number}", train.epochs, train.passes, clauses) as callbacks:
-            yield callbacks
+    def trial_started(self, number: int, settings: Settings) -> None:
+        self.label = f"trial {number}"
 
-    return watch
+    def training_started(self, settings: Settings, clauses: int) -> None:
+        if stderr().is_terminal:
+            super().training_started(settings, clauses)
 
-
-def _say_trial(found: SearchResult, left: float | None) -> None:
-    """Tell the last trial, the best so far and the time left."""
-    last = max(found.trials, key=lambda trial: trial.number, default=None)
-    if last is None:
-        return
-    best = f"; best {found.best.value:.4f}, trial {found.best.number}" if found.best else ""
-    time_left = "" if left is None else f"; {left / 60:.1f} min left"
-    say(f"trial {last.number}: {_outcome(last, found.metric)}{best}{time_left}: {last.describe()}")
+    def trial_finished(self, found: SearchResult, seconds_left: float | None) -> None:
+        self.close()
+        last = found.trials[-1]
+        best = f"; best {found.best.value:.4f}, trial {found.best.number}" if found.best else ""
+        time_left = "" if seconds_left is None else f"; {seconds_left / 60:.1f} min left"
+        say(f"trial {last.number}: {_outcome(last, found.metric)}{best}{time_left}: {last.describe()}")
 
 
 def _outcome(trial: Trial, metric: str) -> str:

@@ -1,25 +1,16 @@
-"""The inner loop of ranking: how many entities score above a target, among all and among the known answers.
-
-``count_compared`` is the reference, by operations of torch on any device; ``count_compiled`` finds the same by a kernel
-that is compiled for the CPU.
-"""
+"""The inner loop of ranking: how many entities score above a target, among all and among the known answers."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.util import find_spec
 from itertools import pairwise
 
 import torch
 from torch import Tensor
 
 MANY_TARGETS = 64
-"""A query with more targets than this has its scores sorted once instead of compared with each target; for the compiled
-kernel, which compares faster, with more than four times as many."""
-MANY_SCORES = 1 << 30
-"""Looking at fewer scores takes less time than loading a compiled kernel, unless training has Numba loaded."""
+"""A query with more targets than this has its scores sorted once instead of compared with each target."""
 
 _EXACT_IN_FLOAT32 = 2**24
 
@@ -43,65 +34,61 @@ class QueryBatch:
         return [stop - start for start, stop in pairwise(self.target_starts)]
 
 
-def compiled(sample: Tensor, scores: int) -> bool:
-    """Tell whether to work by a compiled kernel, given one of the scores and how many there are; it finds the same."""
-    if sample.device.type != "cpu" or sample.dtype not in (torch.float32, torch.float64) or find_spec("numba") is None:
-        return False
-    return "numba" in sys.modules or scores >= MANY_SCORES
+class Counting:
+    """Counts for some batches of queries. This is the reference, by operations of torch on any device.
 
-
-def count_compared(scores: Tensor, batch: QueryBatch, buffer: Tensor | None = None) -> Tensor:
-    """Count scores greater than, and at least, each target's, among all entities and among its known answers.
-
-    The reference. ``scores`` are [queries, entities]. The answer is [4, targets]: greater and at least among all, then
-    the same among the known answers; the target itself is counted. ``buffer``, of float32 and at least as large as the
-    scores, is work space that many batches can share.
-
-    One target of each query is compared at a time. Queries with most targets come first, so that those with a target
-    left are a prefix and need no copy.
+    ``sample`` is like the scores that will be compared, and ``scores`` is how many there will be in all.
     """
-    counts, first = _count_many_targets(scores, batch, MANY_TARGETS)
-    sizes, device = batch.sizes, scores.device
-    if first == len(sizes):
+
+    bytes_per_score = 4
+    """Work space for each score that is compared at once."""
+
+    def __init__(self, sample: Tensor, scores: int) -> None:
+        self._buffer: Tensor | None = None
+
+    def __call__(self, scores: Tensor, batch: QueryBatch) -> Tensor:
+        """Count scores greater than, and at least, each target's, among all entities and among its known answers.
+
+        ``scores`` are [queries, entities]. The answer is [4, targets]: greater and at least among all, then the same
+        among the known answers; the target itself is counted.
+
+        One target of each query is compared at a time. Queries with most targets come first, so that those with a
+        target left are a prefix and need no copy.
+        """
+        counts, first = count_many_targets(scores, batch, MANY_TARGETS)
+        sizes, device = batch.sizes, scores.device
+        if first == len(sizes):
+            return counts
+        buffer = self._work_space(scores)
+        starts = torch.tensor(batch.target_starts[first:-1], device=device)
+        answers = torch.tensor(batch.known_starts[first:], device=device).diff()
+        begin = batch.known_starts[first]
+        rows = torch.repeat_interleave(answers, output_size=batch.known_starts[-1] - begin)  # [known answers]
+        known_scores = scores[rows + first, batch.known[begin:]]
+        left = len(sizes) - first
+        for layer in range(sizes[first]):
+            while sizes[first + left - 1] <= layer:
+                left -= 1
+            targets = starts[:left] + layer
+            live = scores[first : first + left]
+            wanted = live.gather(1, batch.targets[targets, None])  # [left, 1]
+            end = batch.known_starts[first + left] - begin
+            compared = wanted[rows[:end], 0]
+            counts[0, targets] = _row_counts(torch.gt, live, wanted, buffer)
+            counts[1, targets] = _row_counts(torch.ge, live, wanted, buffer)
+            for row, holds in ((2, known_scores[:end] > compared), (3, known_scores[:end] >= compared)):
+                zeros = torch.zeros(left, dtype=torch.int64, device=device)
+                counts[row, targets] = zeros.index_add_(0, rows[:end], holds.long())
         return counts
-    buffer = torch.empty(scores.shape, dtype=torch.float32, device=device) if buffer is None else buffer
-    starts = torch.tensor(batch.target_starts[first:-1], device=device)
-    answers = torch.tensor(batch.known_starts[first:], device=device).diff()
-    begin = batch.known_starts[first]
-    rows = torch.repeat_interleave(answers, output_size=batch.known_starts[-1] - begin)  # [known answers]
-    known_scores = scores[rows + first, batch.known[begin:]]
-    left = len(sizes) - first
-    for layer in range(sizes[first]):
-        while sizes[first + left - 1] <= layer:
-            left -= 1
-        targets = starts[:left] + layer
-        live = scores[first : first + left]
-        wanted = live.gather(1, batch.targets[targets, None])  # [left, 1]
-        end = batch.known_starts[first + left] - begin
-        compared = wanted[rows[:end], 0]
-        counts[0, targets] = _row_counts(torch.gt, live, wanted, buffer)
-        counts[1, targets] = _row_counts(torch.ge, live, wanted, buffer)
-        for row, holds in ((2, known_scores[:end] > compared), (3, known_scores[:end] >= compared)):
-            zeros = torch.zeros(left, dtype=torch.int64, device=device)
-            counts[row, targets] = zeros.index_add_(0, rows[:end], holds.long())
-    return counts
+
+    def _work_space(self, scores: Tensor) -> Tensor:
+        """Return a buffer that is at least as large as the scores; batches share it."""
+        if self._buffer is None or len(self._buffer) < len(scores):
+            self._buffer = torch.empty(scores.shape, dtype=torch.float32, device=scores.device)
+        return self._buffer
 
 
-def count_compiled(scores: Tensor, batch: QueryBatch) -> Tensor:
-    """Return what ``count_compared`` does, by the kernel that counts both comparisons in one look at a row."""
-    from clausal.fast.cpu.counting import count_above
-
-    counts, first = _count_many_targets(scores, batch, 4 * MANY_TARGETS)
-    sizes = batch.sizes
-    if first < len(sizes):
-        start = batch.target_starts[first]
-        queries = torch.arange(first, len(sizes)).repeat_interleave(torch.tensor(sizes[first:]))
-        known_starts = torch.tensor(batch.known_starts)
-        counts[:, start:] = count_above(scores, queries, batch.targets[start:], batch.known, known_starts)
-    return counts
-
-
-def _count_many_targets(scores: Tensor, batch: QueryBatch, many: int) -> tuple[Tensor, int]:
+def count_many_targets(scores: Tensor, batch: QueryBatch, many: int) -> tuple[Tensor, int]:
     """Count for the queries with more than so many targets; return the counts of all, and the first query without."""
     counts = torch.empty(4, len(batch.targets), dtype=torch.int64, device=scores.device)
     first = next((query for query, size in enumerate(batch.sizes) if size <= many), len(batch.sizes))

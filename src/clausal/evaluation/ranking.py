@@ -11,10 +11,11 @@ from torch import Tensor
 
 from clausal.choices import Ties
 from clausal.errors import RunError
-from clausal.evaluation.counting import QueryBatch, compiled, count_compared, count_compiled
+from clausal.evaluation.counting import Counting, QueryBatch
 from clausal.evaluation.known import Ids, Known, KnownAnswers, object_queries, subject_queries
 from clausal.evaluation.protocol import Ranker, check_facts, not_numbers, scoring
 from clausal.evaluation.ranks import Counts, Ranks, Side, check_ties
+from clausal.fast import fastest
 from clausal.graph.graph import Facts
 
 Progress = Callable[[int, int], None]
@@ -62,11 +63,12 @@ def rank(
     done = 0
     with scoring(predictor):
         sample = predictor.score(*torch.from_numpy(facts[:1].astype(np.int64)).to(predictor.device).unbind(dim=1))
-        buffered = not compiled(sample, scores=2 * len(facts) * entities)
-        rows = _queries_at_once(entities, sample.element_size() + (4 if buffered else 0), memory)
+        looked_at = 2 * len(facts) * entities
+        count = fastest(Counting, sample, looked_at)(sample, looked_at)
+        rows = _queries_at_once(entities, sample.element_size() + count.bytes_per_score, memory)
         for side, task in sides.items():
             batches = []
-            for counts in task.batches(predictor, rows, buffered):
+            for counts in task.batches(predictor, rows, count):
                 batches.append(counts)
                 done += counts.shape[1]
                 if progress is not None:
@@ -105,17 +107,13 @@ class _SideRanking:
         self.target_is_known = answers.contain(queries, targets)
         self.score = score
 
-    def batches(self, predictor: Ranker, rows: int, buffered: bool) -> Iterator[Tensor]:
-        """Score ``rows`` queries at a time and yield the four counts of their facts, in ``order``.
-
-        ``buffered`` says that they are counted by the reference, which needs work space.
-        """
+    def batches(self, predictor: Ranker, rows: int, count: Counting) -> Iterator[Tensor]:
+        """Score ``rows`` queries at a time and yield the four counts of their facts, in ``order``."""
         queries, targets, known = (
             torch.from_numpy(array).to(predictor.device) for array in (self.queries, self.targets, self.known)
         )
         rows = min(rows, len(queries))
         entities = predictor.num_entities
-        buffer = torch.empty(rows, entities, dtype=torch.float32, device=predictor.device) if buffered else None
         for start in range(0, len(queries), max(rows, 1)):
             stop = min(start + rows, len(queries))
             target_starts = self.target_starts[start : stop + 1]
@@ -126,13 +124,13 @@ class _SideRanking:
                 known[known_starts[0] : known_starts[-1]],
                 (known_starts - known_starts[0]).tolist(),
             )
-            yield self._count(queries[start:stop], batch, entities, buffer)
+            yield self._count(queries[start:stop], batch, entities, count)
 
-    def _count(self, queries: Tensor, batch: QueryBatch, entities: int, buffer: Tensor | None) -> Tensor:
+    def _count(self, queries: Tensor, batch: QueryBatch, entities: int, count: Counting) -> Tensor:
         """Score and count in a frame of its own, so that two batches of scores never live at once."""
         scores = self.score(queries)
         _check_scores(scores, len(queries), entities)
-        return count_compiled(scores, batch) if buffer is None else count_compared(scores, batch, buffer)
+        return count(scores, batch)
 
     def settle(self, batches: list[Tensor]) -> tuple[Counts, Counts]:
         """Turn the counts of all batches into raw and filtered counts, in the order the facts were given."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -21,13 +21,15 @@ if TYPE_CHECKING:
     from clausal.adversary.adversary import Adversary, Vectors
     from clausal.adversary.ascent import GradientAscent
     from clausal.adversary.clauses import ClauseGroup
-    from clausal.bounds.blocks import AtomBlocks
+    from clausal.evaluation.entities.middles import SortedMiddles
     from clausal.model.predictor import LinkPredictor
     from clausal.training.objective import Objective
     from clausal.training.step import Step
 
 MANY_SCORES = 1 << 30
 """Looking at fewer scores takes less time than loading a CPU kernel, unless training has loaded kernels already."""
+_PRUNED = 64
+"""One middle of a chain in so many is tried on an average, or fewer."""
 _ELSEWHERE = "is for another device"
 
 
@@ -124,8 +126,15 @@ def _worth_loading(sample: Tensor, scores: int) -> str | None:
     return None
 
 
-def _phases_on_gpu(atoms: AtomBlocks, *others: Any) -> str | None:
-    if not atoms.matrices.is_cuda or atoms.matrices.dtype != torch.float32:
+def _worth_multiplying(middles: SortedMiddles, columns: Tensor, floor: Tensor) -> str | None:
+    reason = _worth_loading(columns, len(floor) ** 3 // _PRUNED)
+    if reason is None and any(numbers.isnan().any() for numbers in (middles.values, columns, floor)):
+        return "NaN has no order"
+    return reason
+
+
+def _phases_on_gpu(matrices: Tensor, *others: object) -> str | None:
+    if not matrices.is_cuda or matrices.dtype != torch.float32:
         return _ELSEWHERE
     return None if find_spec("triton") else "needs triton, which comes with torch on Linux"
 
@@ -173,5 +182,29 @@ FORMS = (
     ),
     FastForm(
         "AdaGrad by a GPU kernel", "torch.optim.adagrad:Adagrad", "clausal.fast.adagrad:FusedAdagrad", _adagrad_on_gpu
+    ),
+    FastForm(
+        "ranks by a CPU kernel",
+        "clausal.evaluation.counting:Counting",
+        "clausal.fast.cpu.counting:CompiledCounting",
+        _worth_loading,
+    ),
+    FastForm(
+        "chains by CPU kernels",
+        "clausal.evaluation.entities.middles:max_min_product",
+        "clausal.fast.cpu.middles:max_min_product_compiled",
+        _worth_multiplying,
+    ),
+    FastForm(
+        "phases by a GPU kernel",
+        "clausal.bounds.balls.phases:scores_at_best_phases",
+        "clausal.fast.cuda.phases:scores_at_best_phases",
+        _phases_on_gpu,
+    ),
+    FastForm(
+        "products in whole cache lines",
+        "clausal.model.tensors:inner_products",
+        "clausal.fast.products:aligned_inner_products",
+        _aligned_products,
     ),
 )

@@ -41,7 +41,7 @@ from clausal.logic.syntax import (
 
 if TYPE_CHECKING:
     from clausal.logic.closure import Closure, Round, close, close_rules, partition
-    from clausal.logic.groundings import FactIndex, Groundings, ground
+    from clausal.logic.grounding import FactIndex, Groundings, ground
     from clausal.logic.measures import Measures, confident_clauses, measure_clauses, weigh_clauses
     from clausal.logic.mining import MinedRule, mine, print_mined, write_mined
     from clausal.logic.proofs import NearSupport, Proof, Prover, near_to_json, print_near, print_proof, proof_to_json
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 _IMPORTED_ON_USE = {
     "closure": ("Closure", "Round", "close", "close_rules", "partition"),
-    "groundings": ("FactIndex", "Groundings", "ground"),
+    "grounding": ("FactIndex", "Groundings", "ground"),
     "measures": ("Measures", "confident_clauses", "measure_clauses", "weigh_clauses"),
     "mining": ("MinedRule", "mine", "print_mined", "write_mined"),
     "proofs": ("NearSupport", "Proof", "Prover", "near_to_json", "print_near", "print_proof", "proof_to_json"),

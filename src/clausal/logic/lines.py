@@ -1,4 +1,4 @@
-"""Files of clauses, line by line: their text, the places of mistakes in it, and writing them.
+"""Files of clauses, line by line: reading them, the places of mistakes in them, and writing them.
 
 A mistake is reported as ``file:line:column`` with the line itself and a caret under the spot.
 """
@@ -6,15 +6,13 @@ A mistake is reported as ``file:line:column`` with the line itself and a caret u
 from __future__ import annotations
 
 import gc
-import gzip
-import os
 import re
-import zlib
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+import threading
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from clausal.errors import InputError, RunError
+from clausal.errors import InputError
+from clausal.files import READING_ERRORS, atomic_file, cannot_read, open_bytes
 from clausal.logic.syntax import Clause
 
 LINE_END = re.compile(r"\r\n|\r|\n")
@@ -61,33 +59,13 @@ def _visible(character: str) -> str:
     return character if character.isprintable() or character == "\t" else " "
 
 
-def read_text(source: str) -> str:
-    """Return the text of a file in UTF-8; a name that ends with ``.gz`` is decompressed."""
-    try:
-        content = Path(source).read_bytes()
-        if source.endswith(".gz"):
-            content = gzip.decompress(content)
-    except (gzip.BadGzipFile, EOFError, zlib.error):
-        raise InputError(f"{source}: not a whole gzip file; compress it again or drop the .gz ending") from None
-    except IsADirectoryError:
-        raise InputError(f"{source}: a folder; expected a file of clauses") from None
-    except OSError as error:
-        raise InputError(f"{source}: cannot read the clauses: {error.strerror or error}") from None
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        byte = content[error.start]
-        raise InputError(f"{source}:{line}: not UTF-8 text (byte 0x{byte:02x}); save it as UTF-8") from None
-
-
-def read_beginning(source: str, size: int = 1 << 16) -> str:
+def read_beginning(path: Path, size: int = 1 << 16) -> str:
     """Return the first part of a file's text, whatever its encoding; a file that cannot be read is an InputError."""
     try:
-        with gzip.open(source) if source.endswith(".gz") else Path(source).open("rb") as stream:
+        with open_bytes(path) as stream:
             return stream.read(size).decode("utf-8-sig", errors="replace")
-    except (OSError, EOFError, zlib.error):
-        return read_text(source)  # which says what is wrong with it
+    except READING_ERRORS as error:
+        raise cannot_read(path, error) from None
 
 
 def read_lines(text: str, source: str | None, read: Callable[[str, int], Clause | None]) -> list[Clause]:
@@ -97,7 +75,7 @@ def read_lines(text: str, source: str | None, read: Callable[[str, int], Clause 
     """
     clauses: list[Clause] = []
     problems: list[str] = []
-    with _without_garbage_collection():
+    with _PAUSED_GARBAGE_COLLECTION:
         for number, line in enumerate(LINE_END.split(text), start=1):
             try:
                 clause = read(line, number)
@@ -121,29 +99,39 @@ def _more_problems(problems: int) -> list[str]:
     return [f"and {at_least}{rest} more line{'' if rest == 1 else 's'} that cannot be read"]
 
 
-@contextmanager
-def _without_garbage_collection() -> Iterator[None]:
-    """Pause the search for reference cycles: clauses have none, and it would walk over all of them ever again."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
+class _PausedGarbageCollection:
+    """Pauses the search for reference cycles: clauses have none, and it would walk over all of them ever again.
+
+    The switch is one for the whole process. So uses are counted: the first of several threads that read at the same
+    time turns it off, and the last one turns it on again.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._uses = 0
+        self._was_enabled = False
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._uses:
+                self._was_enabled = gc.isenabled()
+                gc.disable()
+            self._uses += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._uses -= 1
+            if not self._uses and self._was_enabled:
+                gc.enable()
+
+
+_PAUSED_GARBAGE_COLLECTION = _PausedGarbageCollection()
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
     """Write lines to a file, which appears when it is whole; where a line cannot be made, nothing is left behind."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with temporary.open("w", encoding="utf-8", newline="\n") as file:
-            file.writelines(f"{line}\n" for line in lines)
-        temporary.replace(path)
-    except OSError as error:
-        raise RunError(f"{path}: cannot be written: {error.strerror or error}; nothing was left behind") from None
-    finally:
-        temporary.unlink(missing_ok=True)
+    with atomic_file(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(f"{line}\n" for line in lines)
 
 
 def check_new_file(path: Path) -> None:

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clausal.graph import Facts, Graph, Names
-from clausal.logic.queries import body_query, head_query, id_columns
 from clausal.logic.rules import Rule, encode_rule
 from clausal.logic.shape import AtomShape, Slot
+from clausal.logic.sql import body_query, head_query, id_columns
 from clausal.logic.store import load_facts, load_rows, open_store, readable_errors
 from clausal.logic.syntax import Clause, Falsum, Variable
 from clausal.observer import Observer, replaces

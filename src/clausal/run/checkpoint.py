@@ -99,9 +99,7 @@ def restore(training: AdversarialSetTraining, tensors: Mapping[str, Tensor], pos
 
 
 def _check_position(training: AdversarialSetTraining, position: Any) -> None:
-    from clausal.training.algorithm import Position
-
-    known = {field.name: type(field.default) for field in fields(Position)}
+    known = {field.name: type(field.default) for field in fields(training.position)}
     if not isinstance(position, dict) or {name: type(value) for name, value in position.items()} != known:
         raise ValueError(f"its position is not {', '.join(known)}")
     train = training.settings.train

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,7 +13,8 @@ from clausal.errors import InputError
 from clausal.graph.graph import Graph, no_facts
 from clausal.logic import check_clauses
 from clausal.logic.syntax import Clause
-from clausal.run.training import OnEpoch, OnPass, keep
+from clausal.observer import Observer, all_arguments, replaces
+from clausal.run.training import keep
 from clausal.search.best import best_settings, largest_dim
 from clausal.search.directory import SearchDirectory
 from clausal.search.journal import FAILED, FINISHED, Trial
@@ -26,11 +26,6 @@ from clausal.search.trials import Attempt, make_trials, train_trial
 MINUTES = 30.0
 _ATTEMPTS = 2  # a trial that the process did not survive twice is left alone
 _LOG = logging.getLogger("clausal")
-
-Watch = Callable[[int, Settings], AbstractContextManager[tuple[OnPass | None, OnEpoch | None]]]
-"""Given the number and the settings of a trial, returns what shows the progress of its training."""
-OnTrial = Callable[[SearchResult, float | None], None]
-"""Told the search so far after each trial, and the seconds left, if time is limited."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +45,7 @@ class Limits:
         return Limits(MINUTES if minutes is None and trials is None else minutes, trials)
 
 
+@replaces(on_trial=("trial_finished", all_arguments), tell=("message", all_arguments))
 def search(
     graph: Graph,
     clauses: Sequence[Clause] = (),
@@ -60,9 +56,7 @@ def search(
     sampler: SamplerName = "tpe",
     minutes: float | None = None,
     trials: int | None = None,
-    watch: Watch | None = None,
-    on_trial: OnTrial | None = None,
-    tell: Callable[[str], None] = _LOG.info,
+    observer: Observer | None = None,
 ) -> SearchResult:
     """Search for the settings with the best validation, from ``settings`` on, or from those of the rule.
 
@@ -85,20 +79,19 @@ def search(
         directory.require_same(graph, clauses, settings, space, sampler)
     else:
         directory.begin(graph, clauses, settings, space, sampler)
-    return _go_on(directory, limits, watch, on_trial, tell)
+    return _go_on(directory, limits, observer)
 
 
+@replaces(on_trial=("trial_finished", all_arguments), tell=("message", all_arguments))
 def resume_search(
     out: str | Path,
     *,
     minutes: float | None = None,
     trials: int | None = None,
-    watch: Watch | None = None,
-    on_trial: OnTrial | None = None,
-    tell: Callable[[str], None] = _LOG.info,
+    observer: Observer | None = None,
 ) -> SearchResult:
     """Go on with the search in ``out``; the limits count what was done before."""
-    return _go_on(SearchDirectory.open(out), Limits.of(minutes, trials), watch, on_trial, tell)
+    return _go_on(SearchDirectory.open(out), Limits.of(minutes, trials), observer)
 
 
 def load_search(out: str | Path) -> SearchResult:
@@ -113,12 +106,10 @@ def load_search(out: str | Path) -> SearchResult:
 def _go_on(
     directory: SearchDirectory,
     limits: Limits,
-    watch: Watch | None,
-    on_trial: OnTrial | None,
-    tell: Callable[[str], None],
+    observer: Observer | None,
 ) -> SearchResult:
     with directory.locked():
-        return _Search(directory, limits, watch, on_trial, tell).run()
+        return _Search(directory, limits, observer or Observer()).run()
 
 
 def _check(graph: Graph, settings: Settings, space: Space) -> None:
@@ -140,12 +131,9 @@ class _Search:
         self,
         directory: SearchDirectory,
         limits: Limits,
-        watch: Watch | None,
-        on_trial: OnTrial | None,
-        tell: Callable[[str], None],
+        observer: Observer,
     ) -> None:
-        self.directory, self.limits = directory, limits
-        self.watch, self.on_trial, self.tell = watch, on_trial, tell
+        self.directory, self.limits, self.observer = directory, limits, observer
         start = directory.start
         self.settings, self.clauses, self.graph = start.settings, start.clauses, start.graph
         self.judged = replace(self.graph, test=no_facts(), parts={})
@@ -166,7 +154,7 @@ class _Search:
         return self._found()
 
     def _found(self) -> SearchResult:
-        return read_result(self.directory, self.settings, self.trials)
+        return read_result(self.directory, self.settings, list(self.trials))
 
     def _require_model(self) -> None:
         """Refuse a journal whose best model is elsewhere, and finish what a kill interrupted between two files."""
@@ -199,17 +187,18 @@ class _Search:
         settings = change(self.settings, proposal.changes)
         started = time.monotonic()
         try:
-            with self.watch(number, settings) if self.watch else nullcontext((None, None)) as (on_pass, on_epoch):
-                result = train_trial(
-                    self.judged,
-                    self.clauses,
-                    settings,
-                    hopeless=proposal.hopeless,
-                    deadline=self.deadline,
-                    on_pass=on_pass,
-                    on_epoch=on_epoch,
-                    tell=self.tell if number == 1 else _LOG.debug,  # it would be the same for each
-                )
+            self.observer.trial_started(number, settings)
+            # What is said of the clauses would be the same for each trial.
+            tell = self.observer.message if number == 1 else _LOG.debug
+            result = train_trial(
+                self.judged,
+                self.clauses,
+                settings,
+                hopeless=proposal.hopeless,
+                deadline=self.deadline,
+                observer=self.observer,
+                tell=tell,
+            )
             return self._outcome(number, proposal, result, time.monotonic() - started)
         finally:
             self.directory.end_trial()
@@ -244,6 +233,5 @@ class _Search:
         self.trials.append(trial)
         if best_of(self.trials) is trial:
             self.directory.keep_best(trial.number, change(self.settings, trial.changes))
-        if self.on_trial:
-            left = None if self.limits.minutes is None else max(0.0, self.deadline - time.monotonic())
-            self.on_trial(self._found(), left)
+        left = None if self.limits.minutes is None else max(0.0, self.deadline - time.monotonic())
+        self.observer.trial_finished(self._found(), left)

@@ -13,10 +13,9 @@ from clausal.config import Settings
 from clausal.errors import RunError, is_out_of_memory
 from clausal.graph.graph import Graph
 from clausal.logic.syntax import Clause
-from clausal.observer import Calling
-from clausal.run.training import OnEpoch, OnPass
+from clausal.observer import Calling, Observer, PassReport
 from clausal.search.journal import CUT, FAILED, FINISHED, PRUNED, Journal, Trial
-from clausal.training import AdversarialSetTraining, PassReport, prepare
+from clausal.training import AdversarialSetTraining, prepare
 
 W = TypeVar("W")
 
@@ -108,8 +107,7 @@ def train_trial(
     *,
     hopeless: Callable[[int, float], bool],
     deadline: float,
-    on_pass: OnPass | None = None,
-    on_epoch: OnEpoch | None = None,
+    observer: Observer,
     tell: Callable[[str], None],
 ) -> Attempt:
     """Train until the end, the deadline (of ``time.monotonic``), or until the trial is hopeless.
@@ -119,22 +117,21 @@ def train_trial(
     result = Attempt()
 
     def after_pass(report: PassReport) -> None:
-        if on_pass:
-            on_pass(report)
+        observer.passed(report)
         if time.monotonic() > deadline:
             result.state = CUT
             raise _StopError
 
     def after_epoch(record: dict[str, Any]) -> None:
         result.records.append(record)
-        if on_epoch:
-            on_epoch(record)
+        observer.epoch(record)
         if "valid" in record and hopeless(record["epoch"], record["valid"][settings.evaluate.metric]):
             result.state = PRUNED
             raise _StopError
 
     try:
         result.training = prepare(graph, clauses, settings, observer=Calling(message=tell))
+        observer.training_started(settings, len(clauses))
         result.training.run(Calling(passed=after_pass, epoch=after_epoch))
     except _StopError:
         pass

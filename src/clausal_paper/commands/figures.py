@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from clausal.cli import Format, FormatOption, counting_progress, print_results, say
+from clausal.cli import Bars, Format, FormatOption, print_results, say
 from clausal_paper.commands.tables import OutOption, QuickOption
-
-if TYPE_CHECKING:
-    from clausal_paper.synthetic.cells import Cell
 
 _OUT = Path("reproduced")
 
@@ -21,13 +18,8 @@ def synthetic(quick: QuickOption = False, out: OutOption = _OUT, format: FormatO
     from clausal_paper.synthetic.reproduction import reproduce, time_ratio
 
     path = out / ("synthetic-quick.json" if quick else "synthetic.json")
-    with counting_progress() as progress:
-
-        def watch(cell: Cell, place: int, total: int) -> None:
-            say(f"{place + 1} of {total}: {cell.clause_type}, {cell.scorer}, {cell.domain}, adversary {cell.adversary}")
-            progress("cells", place, total)
-
-        table = reproduce(path, quick=quick, watch=watch)
+    with Bars() as bars:
+        table = reproduce(path, quick=quick, observer=bars)
     rows = [_row(record) for record in table["cells"]]
     ratio = time_ratio(table)
     payload = {"rows": rows, "time_ratio": ratio, "record": str(path)}

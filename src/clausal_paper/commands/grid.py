@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clausal.cli import Format, FormatOption, counting_progress, print_results, say
+from clausal.cli import Bars, Format, FormatOption, print_results, say
 from clausal.errors import InputError
 from clausal_paper.commands.tables import RowsOption, data_of, names_in, require_table
 
@@ -43,7 +43,7 @@ def grid(
 ) -> None:
     """Search the paper's grid for the rows of a table, by MRR on valid; what the journal has is not trained again."""
     from clausal.search import Journal
-    from clausal_paper.grid import best, search_grid
+    from clausal_paper.grid import assignments, best, search_grid
     from clausal_paper.tables.rows import PAPER_TABLES, paper_rows
 
     require_table(table, PAPER_TABLES)
@@ -51,13 +51,7 @@ def grid(
     axes = _axes(axis or [])
     file = Journal(journal or Path("reproduced") / f"grid-{table}.jsonl")
     graph, clauses = data_of(table)
-    with counting_progress() as progress:
-
-        def told(done: int, total: int, trial: Trial | None) -> None:
-            progress("trainings", done, total)
-            if trial is not None:
-                say(f"{done} of {total}: {trial.about['row']} {_text(trial)}: {_outcome(trial)}")
-
+    with Bars() as bars:
         trials = search_grid(
             chosen,
             graph,
@@ -67,10 +61,10 @@ def grid(
             seeds=range(seeds),
             changes=set or [],
             processes=processes,
-            progress=told,
+            observer=bars,
         )
     found = [trial for row in chosen if (trial := best(trials, row.name))]
-    lines = [{"row": one.about["row"], "valid MRR": one.value, "settings": _text(one)} for one in found]
+    lines = [{"row": one.about["row"], "valid MRR": one.value, "settings": assignments(one.changes)} for one in found]
     say(f"{len(trials):,} trainings in {file.path}")
     if presets is not None:
         _write_presets(presets, [row for row in chosen if not row.is_kale], trials)
@@ -106,14 +100,6 @@ def _axes(given: list[str]) -> Axes:
             raise InputError(f"--axis {text}: expected section.key=values, such as model.dim=100,200")
         axes[key.strip()] = tuple(read_value(value) for value in values.split(","))
     return axes
-
-
-def _text(trial: Trial) -> str:
-    return " ".join(f"{name}={value}" for name, value in trial.changes.items())
-
-
-def _outcome(trial: Trial) -> str:
-    return f"{trial.value:.3f} in {trial.seconds:.0f} s" if trial.judged else str(trial.error)
 
 
 def _written(trial: Trial) -> dict[str, Any]:

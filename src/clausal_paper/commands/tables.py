@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
-from functools import cache
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clausal.cli import (
-    Bars,
-    Format,
-    FormatOption,
-    print_results,
-    read_clauses,
-    read_graph,
-    say,
-    training_progress,
-)
+from clausal.cli import Bars, Format, FormatOption, print_results, read_clauses, read_graph, say
 from clausal.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
@@ -132,21 +122,21 @@ def data_of(table: str) -> tuple[Graph, list[Clause]]:
 def run_plan(plan: Plan[R], data: Data, folder: Path) -> tuple[list[dict[str, Any]], list[str]]:
     """Train what a folder lacks of a plan, with progress, and return all of its records and their files."""
     from clausal_paper.tables.reproduction import reproduce
-    from clausal_paper.tables.training import length_of, settings_of
 
-    data = cache(data)  # for a row's clauses too, once there is one to train
     total = len(plan.rows) * len(plan.seeds)
     records: list[dict[str, Any]] = []
     files: list[str] = []
 
-    def watch(row: R, seed: int) -> AbstractContextManager[Any]:
-        say(f"{len(records) + 1} of {total}: {row.title}, seed {seed}")
-        length = length_of(settings_of(row, seed, plan.changes))
-        return training_progress(row.name, *length, len(row.clauses(data()[1])))
+    with ExitStack() as shown:
 
-    for path, record in reproduce(plan, data, folder, watch, say):
-        records.append(record)
-        files.append(str(path))
+        def observer(row: R, seed: int) -> Bars:
+            shown.close()  # the bars of the row before
+            say(f"{len(records) + 1} of {total}: {row.title}, seed {seed}")
+            return shown.enter_context(Bars(row.name))
+
+        for path, record in reproduce(plan, data, folder, observer):
+            records.append(record)
+            files.append(str(path))
     say(f"{len(files)} record{'' if len(files) == 1 else 's'} in {folder}")
     return records, files
 

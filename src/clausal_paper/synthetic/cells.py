@@ -6,7 +6,7 @@ The paper's own figures are below: without clauses, with gradient ascent, and in
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import Any
@@ -18,8 +18,7 @@ from clausal.config import Settings
 from clausal.errors import InputError
 from clausal.evaluation import evaluate_labelled
 from clausal.model import Unbounded, generator_at
-from clausal.observer import Calling
-from clausal.training import AdversarialSetTraining, PassReport
+from clausal.training import AdversarialSetTraining
 from clausal_paper.synthetic.bases import KnowledgeBase, UnionPredictor, in_union, knowledge_base, union_graph
 
 REPORTED = tuple(range(10))
@@ -76,13 +75,12 @@ def run_cell(
     cell: Cell,
     settings: Settings | None = None,
     seeds: Sequence[int] = REPORTED,
-    on_pass: Callable[[PassReport], None] | None = None,
 ) -> CellResult:
     """Train on the knowledge bases of these seeds together, and measure each."""
     bases = [knowledge_base(cell.clause_type, seed) for seed in seeds]
     training = prepare_union(bases, settings or cell.settings())
     started = time.process_time()
-    predictor = training.run(Calling(passed=on_pass))
+    predictor = training.run()
     seconds = time.process_time() - started
     areas = [
         100 * evaluate_labelled(predictor, in_union(base.labelled, i), base.labels)["auc_pr"]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from clausal.config import Settings
 from clausal.errors import InputError
 from clausal.files import explained_os_errors, read_json, write_json
+from clausal.observer import Observer
 from clausal_paper.provenance import provenance
 from clausal_paper.synthetic.cells import REPORTED, Cell, CellResult, paper_cells, run_cell
 
@@ -27,11 +28,9 @@ def cells_of(quick: bool = False) -> list[tuple[Cell, float]]:
     return [pair for pair in cells if not quick or (pair[0].clause_type, pair[0].scorer, pair[0].domain) == few]
 
 
-def reproduce(path: Path, *, quick: bool = False, watch: Callable[[Cell, int, int], None] | None = None) -> Table:
-    """Run the cells that the file lacks, and write it anew after each.
-
-    ``watch`` is told of each cell before it is run, with its place and how many there are.
-    """
+def reproduce(path: Path, *, quick: bool = False, observer: Observer | None = None) -> Table:
+    """Run the cells that the file lacks, and write it anew after each."""
+    observer = observer or Observer()
     cells = cells_of(quick)
     seeds = _QUICK_SEEDS if quick else REPORTED
     table: Table = {
@@ -49,8 +48,8 @@ def reproduce(path: Path, *, quick: bool = False, watch: Callable[[Cell, int, in
     for place, (cell, area) in enumerate(cells):
         if cell_key(cell) in done:
             continue
-        if watch:
-            watch(cell, place, len(cells))
+        observer.message(f"{place + 1} of {len(cells)}: {', '.join(cell_key(cell)[:3])}, adversary {cell.adversary}")
+        observer.advanced("cells", place, len(cells), "cells")
         result = run_cell(cell, _settings(cell, quick), seeds)
         table["cells"].append(_record(cell, area, result))
         write_json(path, table)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic
@@ -12,14 +11,15 @@ from clausal.errors import InputError
 from clausal.files import explained_os_errors, read_json, write_json
 from clausal.graph import Graph
 from clausal.logic import Clause
+from clausal.observer import Observer
 from clausal_paper.tables.rows import BeyondRow, PaperRow, R, TableRow, beyond_rows, paper_rows
 from clausal_paper.tables.run import Record, run_row
-from clausal_paper.tables.training import LOG, OnEpoch, OnPass, Tell, describe, settings_of
+from clausal_paper.tables.training import describe, settings_of
 
 Data = Callable[[], tuple[Graph, list[Clause]]]
 """Loads the data set and its clauses; called only if something is left to train."""
-Watch = Callable[[R, int], AbstractContextManager[tuple[OnPass, OnEpoch]]]
-"""Given a row and a seed, returns what shows the progress of its training."""
+ObserverOf = Callable[[R, int], Observer]
+"""Given a row and a seed, returns what is told of its training."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def beyond_plan(table: str, names: Sequence[str] = (), seeds: int = 3, quick: bo
 
 
 def reproduce(
-    plan: Plan[R], data: Data, folder: Path, watch: Watch[R] | None = None, tell: Tell = LOG.info
+    plan: Plan[R], data: Data, folder: Path, observer: ObserverOf[R] | None = None
 ) -> Iterator[tuple[Path, Record]]:
     """Yield a record and its file for each row and seed of a plan; what the folder has is not trained again."""
     with explained_os_errors(folder):
@@ -83,7 +83,8 @@ def reproduce(
                 yield path, read_record(path, row, seed, plan.changes)
                 continue
             loaded = loaded or data()
-            record = _run(row, seed, loaded, plan.changes, watch, tell)
+            told = observer(row, seed) if observer else None
+            record = run_row(row, *loaded, seed, changes=plan.changes, observer=told)
             write_json(path, record)
             yield path, record
 
@@ -106,20 +107,6 @@ def read_record(path: Path, row: TableRow, seed: int, changes: Sequence[str]) ->
             f"{path}: was trained with other settings ({', '.join(differing)}); move it away or choose another --out"
         )
     return record
-
-
-def _run(
-    row: R,
-    seed: int,
-    data: tuple[Graph, list[Clause]],
-    changes: Sequence[str],
-    watch: Watch[R] | None,
-    tell: Tell,
-) -> Record:
-    if watch is None:
-        return run_row(row, *data, seed, changes=changes, tell=tell)
-    with watch(row, seed) as (on_pass, on_epoch):
-        return run_row(row, *data, seed, changes=changes, on_pass=on_pass, on_epoch=on_epoch, tell=tell)
 
 
 def _differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:

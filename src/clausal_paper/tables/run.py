@@ -12,11 +12,12 @@ from typing import Any
 from clausal.evaluation import EntailedFirst, Evaluation, Filter, Ranker, Ties, evaluate
 from clausal.graph import Facts, Graph, occur_in
 from clausal.logic import Clause
+from clausal.observer import Observer
 from clausal_paper.provenance import provenance
 from clausal_paper.tables.clauses import ClosureOf, ceilings_of, closure_under, with_deducible_parts
 from clausal_paper.tables.published import METRICS
 from clausal_paper.tables.rows import TableRow
-from clausal_paper.tables.training import LOG, OnEpoch, OnPass, Tell, describe, settings_of, train_row
+from clausal_paper.tables.training import describe, settings_of, train_row
 
 _TIES: tuple[Ties, ...] = ("realistic", "optimistic")
 
@@ -31,9 +32,7 @@ def run_row(
     *,
     changes: Sequence[str] = (),
     closure: ClosureOf | None = None,
-    on_pass: OnPass | None = None,
-    on_epoch: OnEpoch | None = None,
-    tell: Tell = LOG.info,
+    observer: Observer | None = None,
 ) -> Record:
     """Train a row on its data set, given whole and with all of its clauses, and measure it on test.
 
@@ -44,8 +43,7 @@ def run_row(
     whole, graph = graph, row.graph(graph, clauses, seed)
     closed = (closure or closure_under(clauses))(graph) if row.on_closure or row.entails else None
     started = time.perf_counter()
-    watching: dict[str, Any] = {"on_pass": on_pass, "on_epoch": on_epoch, "tell": tell}
-    trained = train_row(row, graph, clauses, settings, closure=closed, **watching)
+    trained = train_row(row, graph, clauses, settings, closure=closed, observer=observer)
     seconds = time.perf_counter() - started
     return {
         "table": row.table,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any, NamedTuple
 
@@ -12,16 +11,10 @@ from clausal.errors import InputError
 from clausal.graph import Facts, Graph
 from clausal.logic import Clause
 from clausal.model import LinkPredictor
-from clausal.observer import Calling
-from clausal.training import PassReport, make_validation, prepare
+from clausal.observer import Observer, PassReport
+from clausal.training import make_validation, prepare
 from clausal_paper.kale import CHOSEN, KaleReport, KaleSettings, train_kale
 from clausal_paper.tables.rows import TableRow
-
-LOG = logging.getLogger("clausal")
-
-OnPass = Callable[[PassReport], None]
-OnEpoch = Callable[[dict[str, Any]], None]
-Tell = Callable[[str], None]
 
 _KALE = "kale"  # the section of KALE's settings
 _KALE_EPOCH = 50  # passes of KALE between validations, which the progress counts as an epoch
@@ -70,13 +63,6 @@ def describe(settings: Settings | KaleSettings) -> dict[str, Any]:
     return settings.model_dump(mode="json", exclude_none=True)
 
 
-def length_of(settings: Settings | KaleSettings) -> tuple[int, int]:
-    """Return how many epochs a training has, and how many passes each."""
-    if isinstance(settings, KaleSettings):
-        return -(-settings.passes // _KALE_EPOCH), _KALE_EPOCH
-    return settings.train.epochs, settings.train.passes
-
-
 def train_row(
     row: TableRow,
     graph: Graph,
@@ -84,22 +70,21 @@ def train_row(
     settings: Settings | KaleSettings,
     *,
     closure: Facts | None = None,
-    on_pass: OnPass | None = None,
-    on_epoch: OnEpoch | None = None,
-    tell: Tell = LOG.info,
+    observer: Observer | None = None,
 ) -> Trained:
     """Train a row on its graph, with those of the data set's clauses that it uses.
 
     Where the row is trained on the closure of train, ``closure`` is that; KALE-Pre computes it, by DuckDB, where it is
     not given. The filter of valid does not know it.
     """
-    used = row.clauses(clauses)
+    used, observer = row.clauses(clauses), observer or Observer()
     if isinstance(settings, KaleSettings):
-        return _train_kale_row(graph, used, settings, closure, on_pass, on_epoch)
+        return _train_kale_row(graph, used, settings, closure, observer)
     learned = graph if closure is None or not row.on_closure else replace(graph, train=closure)
-    training = prepare(learned, used, settings, observer=Calling(message=tell))
+    training = prepare(learned, used, settings, observer=observer)
     training.validate = make_validation(graph, settings)
-    predictor = training.run(Calling(passed=on_pass, epoch=on_epoch)).eval()
+    observer.training_started(settings, len(used))
+    predictor = training.run(observer).eval()
     at = training.position
     return Trained(predictor, at.best if at.best_epoch else None, at.best_epoch or at.epoch, training.step.name)
 
@@ -109,8 +94,7 @@ def _train_kale_row(
     clauses: Sequence[Clause],
     settings: KaleSettings,
     closure: Facts | None,
-    on_pass: OnPass | None,
-    on_epoch: OnEpoch | None,
+    observer: Observer,
 ) -> Trained:
     """Train TransE, KALE-Pre or KALE-Joint, and tell of it as of any other row."""
     best: tuple[float, int] | None = None
@@ -119,15 +103,15 @@ def _train_kale_row(
         nonlocal best
         epoch, passes = divmod(report.number - 1, _KALE_EPOCH)
         made = {"epoch": epoch + 1, "fact_loss": report.loss, "inconsistency": 0.0, "violated": 0}
-        if on_pass is not None:
-            on_pass(PassReport(passes=passes + 1, **made))  # type: ignore[arg-type]
+        observer.passed(PassReport(passes=passes + 1, **made))  # type: ignore[arg-type]
         if report.valid is None:
             return
         if best is None or report.valid > best[0]:
             best = report.valid, report.number
-        if on_epoch is not None:
-            on_epoch(made | {"valid": {"mrr": report.valid}})
+        observer.epoch(made | {"valid": {"mrr": report.valid}})
 
+    length = {"epochs": -(-settings.passes // _KALE_EPOCH), "passes": _KALE_EPOCH}
+    observer.training_started(Settings.from_mapping({"train": length}), len(clauses))
     predictor = train_kale(graph, clauses, settings, closure=closure, validate_every=_KALE_EPOCH, on_pass=told)
     mrr, number = best or (None, settings.passes)
     return Trained(predictor, mrr, number, "kale")

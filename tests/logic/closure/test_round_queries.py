@@ -1,7 +1,7 @@
 """The queries of a closure: clauses of one shape share a query, and a round asks only what new facts can change."""
 
 from clausal.logic import encode_rules, parse_clauses
-from clausal.logic.queries import round_query
+from clausal.logic.sql import round_query
 from programs import graph_of
 
 GRAPH = graph_of({(0, 0, 1)})

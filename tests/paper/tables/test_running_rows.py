@@ -15,6 +15,7 @@ from clausal_paper.tables.reproduction import Plan, paper_plan, reproduce
 from clausal_paper.tables.rows import PAPER_TABLES, PaperRow, paper_rows
 from clausal_paper.tables.run import run_row
 from clausal_paper.tables.training import settings_of
+from recording import Recorder
 
 SMALL = ("model.dim=8", "train.epochs=2", "train.passes=2", "evaluate.every=1", "kale.dim=8", "kale.passes=2")
 
@@ -60,11 +61,13 @@ def test_a_row_of_limited_data_is_trained_on_fewer_facts_without_parts(data):
 
 @pytest.mark.parametrize("model", ["transe", "kale-pre", "kale-joint"])
 def test_rows_of_kale_are_trained_like_any_other(data, model):
-    passes = []
-    record = run_row(PaperRow("fb122", model), *data, 1, changes=SMALL, on_pass=passes.append)
+    told = Recorder()
+    record = run_row(PaperRow("fb122", model), *data, 1, changes=SMALL, observer=told)
     assert record["settings"]["kale"]["dim"] == 8
     assert record["settings"]["kale"]["seed"] == 1
-    assert len(passes) == 2
+    assert len(told.of("passed")) == 2
+    ((settings, clauses),) = told.of("training_started")
+    assert (settings.train.epochs, clauses) == (1, record["clauses"])
     assert 0 < record["metrics"]["full"]["realistic"]["test"]["mrr"] < 1
 
 

@@ -10,7 +10,6 @@ That there is one maximum between the two is proven in "Discs" of docs/explanati
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.util import find_spec
 
 import torch
 from torch import Tensor
@@ -19,6 +18,7 @@ from torch.nn.functional import pad
 from clausal.bounds.blocks import AtomBlocks, Bound, LinearForms
 from clausal.bounds.regions import Balls, Discs
 from clausal.bounds.simplex import bisect_on_simplex
+from clausal.fast import fastest
 
 _PAIRS = ((0, 1), (1, 2), (0, 2))
 """The variables that a, b and c stand between. An atom's pair is a place in this list."""
@@ -68,13 +68,8 @@ def largest_by_phases(atoms: AtomBlocks, forms: LinearForms, region: Discs, weig
 
 def _best_values(atoms: AtomBlocks, forms: LinearForms, region: Discs, weights: Tensor) -> Tensor:
     """Return every form [clauses, forms] where their weighted sum is largest, which is the slope of that by λ."""
-    matrices, layout = atoms.matrices, (_pair_numbers(atoms), _reversed(atoms))
-    if matrices.is_cuda and matrices.dtype == torch.float32 and find_spec("triton"):
-        from clausal.fast.cuda import scores_at_best_phases as by_kernel
-
-        scores = by_kernel(matrices, weights @ forms.matrix, region.radius, *layout)
-    else:
-        scores = scores_at_best_phases(matrices, weights @ forms.matrix, region.radius, *layout)
+    given = atoms.matrices, weights @ forms.matrix, region.radius, _pair_numbers(atoms), _reversed(atoms)
+    scores = fastest(scores_at_best_phases, *given)(*given)
     return scores @ forms.matrix.T + forms.offsets
 
 

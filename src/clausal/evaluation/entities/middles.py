@@ -3,27 +3,20 @@
 The candidates y of a row x are taken in the order of left(x, y). After some of them no later y can give more than
 the next left(x, y) does, so z is settled once it has that much, or once its floor is that high: on trained
 models after a dozen or two of ten thousand candidates for most z.
-
-``max_min_product`` is the reference, by operations of torch on any device; ``max_min_product_compiled`` finds the same
-by kernels that are compiled for the CPU.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import torch
 from torch import Tensor
 
-from clausal.evaluation.counting import compiled
 from clausal.evaluation.entities.matrices import Matrix, Memory
+from clausal.fast import fastest
 
 _FIRST = 16
 """Candidates that every pair is tried with; on trained models this settles nine pairs of ten or more."""
-
-_PRUNED = 64
-"""One middle in so many is tried on an average, or fewer."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,19 +46,8 @@ class SortedMiddles:
         return SortedMiddles(left, best, torch.cat(ids), memory)
 
     def product(self, columns: Tensor, floor: Tensor) -> Tensor:
-        """Return what ``max_min_product`` does, by kernels where that is faster."""
-        if compiled(columns, len(floor) ** 3 // _PRUNED) and not any(
-            x.isnan().any() for x in (self.values, columns, floor)
-        ):
-            return max_min_product_compiled(self, columns, floor)
-        return max_min_product(self, columns, floor)
-
-    @cached_property
-    def ordered_values(self) -> Tensor:
-        """The values as the kernel compares them."""
-        from clausal.fast.cpu.middles import ordered
-
-        return ordered(self.values)
+        """Return what ``max_min_product`` does, in its fastest form."""
+        return fastest(max_min_product, self, columns, floor)(self, columns, floor)
 
 
 def max_min_product(middles: SortedMiddles, columns: Tensor, floor: Tensor) -> Tensor:
@@ -84,22 +66,6 @@ def max_min_product(middles: SortedMiddles, columns: Tensor, floor: Tensor) -> T
     if unsettled.any():
         _try_all(middles, columns, best, unsettled.nonzero())
     return best
-
-
-def max_min_product_compiled(middles: SortedMiddles, columns: Tensor, floor: Tensor) -> Tensor:
-    """Return what ``max_min_product`` does, by kernels; none of the numbers may be NaN."""
-    from clausal.fast.cpu.middles import numbers_of, ordered, try_all, try_candidates
-
-    columns, best = ordered(columns), ordered(floor)
-    try_candidates(middles.ordered_values, middles.ids, columns.T.contiguous(), best)
-    row, column = (middles.ordered_values[:, -1, None] > best).nonzero().unbind(1)
-    rows, counts = row.unique_consecutive(return_counts=True)
-    at_once = middles.memory.columns(columns.shape[1], matrices=8)
-    for some, pairs in zip(rows.split(at_once), counts.split(at_once), strict=True):
-        ends = torch.arange(len(some)).repeat_interleave(pairs)
-        here, column = column[: len(ends)], column[len(ends) :]
-        try_all(ordered(middles.left.rows(some)), columns, some, ends, here, best)
-    return numbers_of(best)
 
 
 def _try_first(middles: SortedMiddles, right: Tensor, floor: Tensor) -> Tensor:

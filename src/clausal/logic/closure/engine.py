@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clausal.graph import Facts
-from clausal.logic.queries import id_columns, rule_table
 from clausal.logic.rules import RuleGroup
+from clausal.logic.sql import id_columns, rule_table
 from clausal.logic.store import fetch_facts, load_facts, load_rows, open_store, readable_errors
 
 

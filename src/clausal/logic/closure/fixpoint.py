@@ -19,8 +19,8 @@ from clausal.errors import InputError, RunError
 from clausal.graph import Facts, Graph
 from clausal.graph.facts import fact_keys, no_facts, occur_in
 from clausal.logic.closure.engine import DuckEngine, Engine
-from clausal.logic.queries import round_query
 from clausal.logic.rules import LeftOut, RuleSet, encode_rules
+from clausal.logic.sql import round_query
 from clausal.logic.syntax import Clause
 from clausal.observer import Observer, replaces
 

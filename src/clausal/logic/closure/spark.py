@@ -13,8 +13,8 @@ import numpy as np
 from clausal.errors import InputError, RunError
 from clausal.graph import Facts
 from clausal.logic.closure.engine import rule_rows
-from clausal.logic.queries import rule_table
 from clausal.logic.rules import RuleGroup
+from clausal.logic.sql import rule_table
 from clausal.logic.store import FACT_COLUMNS, arrow_columns, memory_bytes
 
 if TYPE_CHECKING:

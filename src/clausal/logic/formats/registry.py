@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from clausal.errors import InputError, did_you_mean
+from clausal.files import read_text
 from clausal.logic.formats import aer, amie, anyburl, itere, language, owl, rdfrules, rnnlogic
 from clausal.logic.formats.rule_file import RuleFile, Tell, tell_nobody
-from clausal.logic.lines import read_beginning, read_text, write_lines
+from clausal.logic.lines import read_beginning, write_lines
 from clausal.logic.syntax import Clause
 
 
@@ -55,7 +56,7 @@ def read_rules(
 
     ``names`` are the relations by id, for formats that write ids. ``tell`` gets a sentence for what was left out.
     """
-    file = RuleFile(os.fspath(path), read_text(os.fspath(path)), names, tell)
+    file = RuleFile(os.fspath(path), read_text(Path(path)), names, tell)
     format = format or _detect(file)
     clauses = _format(format).read(file)
     if not clauses:
@@ -74,7 +75,7 @@ def read_clauses(path: str | os.PathLike[str]) -> list[Clause]:
 
 def detect_format(path: str | os.PathLike[str]) -> str:
     """Return the name of the format that a file looks like, by its name and its beginning."""
-    return _detect(RuleFile(os.fspath(path), read_beginning(os.fspath(path))))
+    return _detect(RuleFile(os.fspath(path), read_beginning(Path(path))))
 
 
 def print_rules(clauses: Iterable[Clause], format: str) -> Iterator[str]:

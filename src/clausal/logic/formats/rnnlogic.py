@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from clausal.errors import InputError
+from clausal.files import read_text
 from clausal.logic.formats.rule_file import RuleFile, X, Y, weighted_clause
-from clausal.logic.lines import LINE_END, Misread, read_lines, read_text
+from clausal.logic.lines import LINE_END, Misread, read_lines
 from clausal.logic.shape import implication
 from clausal.logic.syntax import Atom, Clause, Variable
 
@@ -47,7 +48,7 @@ def read_dictionary(folder: Path) -> list[str] | None:
     if path is None:
         return None
     names: dict[int, str] = {}
-    for number, line in enumerate(LINE_END.split(read_text(str(path))), start=1):
+    for number, line in enumerate(LINE_END.split(read_text(path)), start=1):
         cells = line.split()
         if len(cells) < 2:
             continue  # blank, or the count of relations with which relation2id.txt begins

@@ -9,7 +9,7 @@ from typing import Any
 
 from clausal.graph import Graph
 from clausal.graph.query import Fact, Query, name_fact
-from clausal.logic.groundings import FactIndex, Groundings, ground
+from clausal.logic.grounding import FactIndex, Groundings, ground
 from clausal.logic.proofs.proof import branches, place_of, reason
 from clausal.logic.rules import Rule
 from clausal.logic.syntax import Clause

@@ -8,7 +8,7 @@ from clausal.errors import InputError
 from clausal.graph import Graph
 from clausal.graph.query import Fact, fact_ids, name_fact
 from clausal.logic.closure import Closure
-from clausal.logic.groundings import FactIndex
+from clausal.logic.grounding import FactIndex
 from clausal.logic.proofs.near import NearSupport, near_supports
 from clausal.logic.proofs.proof import Proof
 from clausal.logic.proofs.shortest import ShortestProofs

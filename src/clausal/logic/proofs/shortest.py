@@ -15,7 +15,7 @@ from clausal.errors import InputError, RunError
 from clausal.graph import Graph
 from clausal.graph.query import name_fact
 from clausal.logic.closure import Closure
-from clausal.logic.groundings import FactIndex, Ids, ground
+from clausal.logic.grounding import FactIndex, Ids, ground
 from clausal.logic.rules import Rule
 
 _MOST_DERIVATIONS = 10_000_000  # of one fact by one clause, while they are joined

@@ -12,7 +12,8 @@ import torch
 from torch import Tensor, nn
 
 from clausal.errors import InputError
-from clausal.model.tensors import xavier_
+from clausal.fast import fastest
+from clausal.model.tensors import inner_products, xavier_
 
 
 class Term(NamedTuple):
@@ -37,9 +38,6 @@ class Terms(NamedTuple):
 
 BROADCAST_LIMIT = 1 << 24
 """Most numbers a scorer without a matrix form may hold at once when it scores all candidates."""
-
-_LINE = 16
-"""Numbers of float32 in a cache line."""
 
 
 class Scorer(nn.Module, ABC):
@@ -131,10 +129,10 @@ class MultilinearScorer(Scorer):
         return torch.linalg.vecdot(self.object_query(subject, relation), object)
 
     def score_objects(self, subject: Tensor, relation: Tensor, candidates: Tensor) -> Tensor:
-        return inner_products(self.object_query(subject, relation), candidates)
+        return _products(self.object_query(subject, relation), candidates)
 
     def score_subjects(self, candidates: Tensor, relation: Tensor, object: Tensor) -> Tensor:
-        return inner_products(self.subject_query(relation, object), candidates)
+        return _products(self.subject_query(relation, object), candidates)
 
 
 class BlockScorer(MultilinearScorer):
@@ -152,20 +150,11 @@ class BlockScorer(MultilinearScorer):
         """Return the matrices Mᵢ of relations [..., relation_dim] → [..., components, size, size]."""
 
 
-def inner_products(queries: Tensor, candidates: Tensor) -> Tensor:
-    """Return ⟨q, e⟩ of all queries [b, dim] and candidates [n, dim] → [b, n].
-
-    On a CPU without gradients, rows of the answer start a whole number of cache lines apart, with unused numbers
-    between them: where rows straddle lines, the product takes nearly twice as long.
-    """
-    if queries.device.type != "cpu" or torch.is_grad_enabled():
-        return queries @ candidates.T
-    width = -(-len(candidates) // _LINE) * _LINE
-    rows = queries.new_empty(len(queries), width)[:, : len(candidates)]
-    return torch.mm(queries, candidates.T, out=rows)
-
-
 def halves(vectors: Tensor) -> tuple[Tensor, Tensor]:
     """Split [..., dim] into two halves [..., dim / 2]: real and imaginary part, or two roles."""
     first, second = vectors.chunk(2, dim=-1)
     return first, second
+
+
+def _products(queries: Tensor, candidates: Tensor) -> Tensor:
+    return fastest(inner_products, queries, candidates)(queries, candidates)
