@@ -42,7 +42,7 @@ SCORERS = {
     "rotate": ScorerKind(halved=True),
     "hole": ScorerKind(multilinear=True),
     "er-mlp": ScorerKind(),
-    "model-f": ScorerKind(pairs=True),
+    "model-f": ScorerKind(multilinear=True, pairs=True),
 }
 
 if TYPE_CHECKING:

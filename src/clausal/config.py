@@ -288,21 +288,21 @@ class Settings(_Section):
         origins = [f"preset {name}"] * bool(preset) + [str(path)] * bool(path) + ["--set"] * bool(changes)
         return Settings.from_mapping(values, " with ".join(origins) or "settings")
 
-    @staticmethod
-    def load_stored(path: Path) -> Settings:
-        """Read the settings of a run directory, which an older version may have written."""
-        values = _read_toml(path)
-        for (section, name), replaced in _GONE.items():
-            given = values.get(section)
-            if isinstance(given, dict) and isinstance(given.get(name), str):
-                given[name] = replaced.get(given[name], given[name])
-        return Settings.from_mapping(values, str(path))
-
     def to_toml(self) -> str:
         """Write every setting, defaults included."""
         import tomli_w
 
         return tomli_w.dumps(self.model_dump(mode="json", exclude_none=True))
+
+
+def load_stored_settings(path: Path) -> Settings:
+    """Read the settings of a run directory, which an older version may have written."""
+    values = _read_toml(path)
+    for (section, name), replaced in _GONE.items():
+        given = values.get(section)
+        if isinstance(given, dict) and isinstance(given.get(name), str):
+            given[name] = replaced.get(given[name], given[name])
+    return Settings.from_mapping(values, str(path))
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
