@@ -75,7 +75,7 @@ def imports_of_the_code():
         found.setdefault(room, set())
         for module, _ in imported(path):
             other = module.split(".")[1]
-            if other != room:
+            if other != room and other not in AROUND:
                 found[room].add(other)
     return found
 

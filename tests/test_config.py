@@ -1,12 +1,21 @@
 """Settings: defaults, TOML, assignments, refusals, and the reference page made from them."""
 
 import runpy
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from clausal import InputError, Settings
+from clausal.adversary import SEMANTICS
+from clausal.choices import SCORERS, Filter, RegionName, ScorerName, SemanticsName, Ties
+from clausal.model import SCORERS as CLASSES
+from clausal.model import MultilinearScorer
+from clausal.model.scorers import ModelF
+from command_line import clausal
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "reference" / "settings.md"
@@ -127,3 +136,49 @@ def test_a_value_nested_beyond_reason_is_refused(tmp_path):
 def test_settings_cannot_be_changed_by_accident():
     with pytest.raises(ValueError, match="frozen"):
         Settings().model.dim = 3
+
+
+@pytest.mark.parametrize("name", SCORERS)
+def test_the_flags_of_a_scorer_are_those_of_its_class(name):
+    kind, scorer = SCORERS[name], CLASSES[name]
+    assert kind.halved == scorer.halved
+    assert kind.multilinear == issubclass(scorer, MultilinearScorer)
+    assert kind.trilinear == (scorer.terms is not None)
+    assert kind.pairs == issubclass(scorer, ModelF)
+
+
+def test_the_scorers_that_can_be_chosen_are_those_there_are():
+    assert list(SCORERS) == list(CLASSES)
+    assert get_args(ScorerName) == tuple(CLASSES)
+    assert all(scorer.name == name for name, scorer in CLASSES.items())
+
+
+def test_choices_are_those_of_the_code():
+    assert set(get_args(SemanticsName)) == set(SEMANTICS)
+    for section, key, choices in (
+        ("clauses", "semantics", SemanticsName),
+        ("clauses", "region", RegionName),
+        ("evaluate", "ties", Ties),
+        ("model", "scorer", ScorerName),
+    ):
+        assert SECTIONS[section].model_fields[key].annotation == choices
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "choices"),
+    [
+        ("certify", "region", RegionName),
+        ("certify", "semantics", SemanticsName),
+        ("evaluate", "ties", Ties),
+        ("evaluate", "filter", Filter),
+    ],
+)
+def test_the_choices_of_an_option_are_those_of_the_setting(command, option, choices):
+    result = clausal(command, "no-such-run", f"--{option}", "nonsense")
+    assert result.code == 2
+    assert all(choice in result.stderr for choice in get_args(choices))
+
+
+def test_settings_need_no_torch():
+    program = "import sys, clausal.config; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from clausal.choices import SCORERS, RegionName, ScorerName, SemanticsName, Ties
 from clausal.errors import InputError, did_you_mean
 from clausal.presets import read_preset
 
@@ -21,7 +22,8 @@ PositiveReal = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 NonNegativeReal = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Real = Annotated[float, Field(allow_inf_nan=False)]
 
-ScorerName = Literal["distmult", "complex", "transe", "rescal", "simple", "cp", "rotate", "hole", "er-mlp", "model-f"]
+_GONE = {("train", "step"): {"compiled": "auto"}}
+"""Values that version 0.1 wrote into its run directories, and what is taken for them."""
 
 
 class _Section(BaseModel):
@@ -70,14 +72,16 @@ class ModelSettings(_Section):
     def _check(self) -> ModelSettings:
         if self.box[0] >= self.box[1]:
             raise ValueError(f"box: the lower bound {self.box[0]} must be below the upper bound {self.box[1]}")
-        if self.scorer in ("complex", "rotate", "simple", "cp") and self.dim % 2:
+        if SCORERS[self.scorer].halved and self.dim % 2:
             raise ValueError(f"dim: {self.scorer} needs an even number, as each entity has two halves; got {self.dim}")
         if self.encoder == "frozen" and self.pretrained is None:
             raise ValueError('pretrained: encoder = "frozen" needs a file of vectors')
-        if self.scorer == "model-f" and (self.encoder != "table" or self.pretrained):
-            raise ValueError("encoder: model-f has a vector for each entity pair and takes no entity vectors")
-        if self.scorer == "model-f" and self.reciprocal:
-            raise ValueError("reciprocal: model-f has a vector for each entity pair, which has no other direction")
+        if SCORERS[self.scorer].pairs and (self.encoder != "table" or self.pretrained):
+            raise ValueError(f"encoder: {self.scorer} has a vector for each entity pair and takes no entity vectors")
+        if SCORERS[self.scorer].pairs and self.reciprocal:
+            raise ValueError(
+                f"reciprocal: {self.scorer} has a vector for each entity pair, which has no other direction"
+            )
         return self
 
 
@@ -159,7 +163,7 @@ class ClauseSettings(_Section):
     pooling: Literal["sum", "mean", "max", "logsumexp"] = Field(
         "sum", description="how the violations on the B sets of a clause become one"
     )
-    semantics: Literal["godel", "sum", "threshold", "product", "lukasiewicz"] = Field(
+    semantics: SemanticsName = Field(
         "godel",
         description="how connectives act: on scores (Gödel, the paper's; `sum`: the body's scores add up; "
         "`threshold`: a body above one score asks for a head above another) or on sigmoid(score)",
@@ -167,7 +171,7 @@ class ClauseSettings(_Section):
     thresholds: tuple[Real, Real] = Field(
         (0.0, 0.0), description="the scores from which body and head hold, for `threshold` semantics"
     )
-    region: Literal["auto", "domain", "hull", "discs", "roles"] = Field(
+    region: RegionName = Field(
         "auto",
         description="where the adversary looks for violations: the model's domain, the box or the discs around all its "
         "entities, or the box of the entities in a variable's places; `auto` is the domain if it is bounded, else "
@@ -194,11 +198,10 @@ class TrainSettings(_Section):
     )
     seed: NonNegative = Field(0, description="seed of all that a training draws at random")
     device: str = Field("auto", description="`cpu`, `cuda`, or `auto` for a GPU where there is one")
-    step: Literal["auto", "eager", "compiled", "fused"] = Field(
+    step: Literal["auto", "eager", "fused"] = Field(
         "auto",
-        description="the form of the training step: plain PyTorch, compiled by torch, or fused kernels for DistMult, "
-        "ComplEx, SimplE and CP, on a CPU also for the adversary; `auto` takes the fastest that the model and the "
-        "machine allow",
+        description="the form of the training step: plain PyTorch, or fused kernels for DistMult, ComplEx, SimplE "
+        "and CP, on a CPU also for the adversary; `auto` takes the fastest that the model and the machine allow",
     )
     precision: Literal["high", "highest"] = Field(
         "high",
@@ -226,7 +229,7 @@ class EvaluateSettings(_Section):
     metric: Literal["mrr", "hits@1", "hits@3", "hits@5", "hits@10"] = Field(
         "mrr", description="filtered metric on valid that selects the model"
     )
-    ties: Literal["realistic", "optimistic", "pessimistic"] = Field(
+    ties: Ties = Field(
         "realistic", description="rank among equal scores while training and in metrics.json: mean, best or worst"
     )
 
@@ -242,17 +245,18 @@ class Settings(_Section):
 
     @model_validator(mode="after")
     def _check(self) -> Settings:
-        scorer, facts = self.model.scorer, self.facts
-        if scorer == "model-f" and (facts.training != "corruption" or facts.regulariser != "none"):
-            raise ValueError("facts: model-f scores entity pairs; it takes corruptions and no regulariser")
-        if facts.regulariser != "none" and scorer in ("transe", "rotate", "er-mlp"):
+        scorer, kind, facts = self.model.scorer, SCORERS[self.model.scorer], self.facts
+        if kind.pairs and (facts.training != "corruption" or facts.regulariser != "none"):
+            raise ValueError(f"facts: {scorer} scores entity pairs; it takes corruptions and no regulariser")
+        if facts.regulariser != "none" and not kind.multilinear:
             raise ValueError(
                 f"facts.regulariser: {facts.regulariser} is for scorers that multiply, not for {scorer}; "
                 'set it to "none"'
             )
-        if facts.relation_weight and scorer not in ("distmult", "complex", "simple", "cp"):
+        if facts.relation_weight and not kind.trilinear:
+            *others, last = (name for name, known in SCORERS.items() if known.trilinear)
             raise ValueError(
-                f"facts.relation_weight: is for distmult, complex, simple and cp, not for {scorer}; set it to 0"
+                f"facts.relation_weight: is for {', '.join(others)} and {last}, not for {scorer}; set it to 0"
             )
         return self
 
@@ -289,6 +293,16 @@ class Settings(_Section):
         import tomli_w
 
         return tomli_w.dumps(self.model_dump(mode="json", exclude_none=True))
+
+
+def load_stored_settings(path: Path) -> Settings:
+    """Read the settings of a run directory, which an older version may have written."""
+    values = _read_toml(path)
+    for (section, name), replaced in _GONE.items():
+        given = values.get(section)
+        if isinstance(given, dict) and isinstance(given.get(name), str):
+            given[name] = replaced.get(given[name], given[name])
+    return Settings.from_mapping(values, str(path))
 
 
 def _read_toml(path: Path) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """The reference pages say what the code says: options and defaults, public names and signatures."""
 
+import ast
 import inspect
 import re
 
@@ -23,6 +24,7 @@ def named_commands(group, prefix=""):
 add_plugins()
 COMMANDS = named_commands(typer.main.get_command(app))
 FUNCTIONS = [name for name in clausal.__all__ if inspect.isfunction(getattr(clausal, name))]
+CLASSES = ("Graph", "Observer", "Run", "Settings")
 
 command_line = read("docs/reference/command-line.md")
 python_api = read("docs/reference/python-api.md")
@@ -82,5 +84,45 @@ def test_every_public_name_is_documented(name):
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_signatures_are_those_of_the_code(name):
     (written,) = re.findall(rf"^{name}\((.*?)\) ->", python_api, re.MULTILINE | re.DOTALL)
-    documented = re.findall(r"(?:^|,\s)\s*(\w+)", written.replace("*, ", ""))
-    assert documented == list(inspect.signature(getattr(clausal, name)).parameters)
+    assert parameters_of(written) == parameters_of_code(getattr(clausal, name))
+
+
+def parameters_of(written):
+    """Return the parameters of a written signature: which are by keyword only, and their defaults as written."""
+    arguments = ast.parse(f"def f({' '.join(written.split())}): pass").body[0].args
+    required = [None] * (len(arguments.args) - len(arguments.defaults))
+    defaults = zip(arguments.args, required + arguments.defaults, strict=True)
+    given = [(one.arg, "", default) for one, default in defaults]
+    given += [(one.arg, "*", default) for one, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)]
+    found = [(name, kind, None if default is None else ast.literal_eval(default)) for name, kind, default in given]
+    return [*found, *([(arguments.kwarg.arg, "**", None)] if arguments.kwarg else [])]
+
+
+def parameters_of_code(function):
+    kinds = {inspect.Parameter.KEYWORD_ONLY: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+    return [
+        (one.name, kinds.get(one.kind, ""), None if one.default is one.empty else one.default)
+        for one in inspect.signature(function).parameters.values()
+        if one.name != "self"
+    ]
+
+
+def public_methods():
+    """Yield each method of a public class that has a section: the class, the method."""
+    for name in CLASSES:
+        for method, value in vars(getattr(clausal, name)).items():
+            if not method.startswith("_") and callable(inspect.unwrap(getattr(value, "__func__", value))):
+                yield name, method
+
+
+@pytest.mark.parametrize(("name", "method"), list(public_methods()))
+def test_methods_are_documented_with_the_signatures_of_the_code(name, method):
+    page = re.split(r"\n###? ", python_api.split(f"## {name}\n")[1])[0]
+    (written,) = re.findall(rf"(?:^\| `|^)(?:{name}\.)?{method}\((.*?)\)(?:` \|| ->)", page, re.MULTILINE)
+    assert parameters_of(written) == parameters_of_code(getattr(getattr(clausal, name), method))
+
+
+def test_methods_of_the_main_classes_are_among_those_compared():
+    compared = set(public_methods())
+    assert {("Run", "predict"), ("Run", "certify"), ("Graph", "split"), ("Graph", "from_triples")} <= compared
+    assert {("Observer", "passed"), ("Settings", "load")} <= compared

@@ -207,6 +207,31 @@ def test_a_users_own_scorer_is_asked_for_again(graph_folder, tmp_path):
     assert loaded.predict("manages(?, person 05)") == run.predict("manages(?, person 05)")
 
 
+@pytest.mark.parametrize("encoder", ["table", "frozen"])
+def test_a_run_with_an_own_scorer_does_not_need_the_file_of_vectors_again(encoder, graph_folder, tmp_path):
+    from clausal.model.scorers import DistMult
+
+    class Own(DistMult):
+        """A scorer that clausal does not know by name."""
+
+    graph = clausal.load_graph(graph_folder)
+    np.save(tmp_path / "vectors.npy", np.random.default_rng(0).random((len(graph.entities), 8), dtype=np.float32))
+    settings = quick_settings(model__encoder=encoder, model__pretrained=tmp_path / "vectors.npy", train__epochs=1)
+    run = clausal.train(graph, (), settings, out=tmp_path / "run", scorer=Own(8))
+    (tmp_path / "vectors.npy").unlink()
+    loaded = clausal.load(tmp_path / "run", scorer=Own(8))
+    assert loaded.predict("manages(?, person 05)") == run.predict("manages(?, person 05)")
+
+
+def test_other_clauses_are_closed_once_and_the_runs_own_stay(finished):
+    run = clausal.load(finished)
+    others = clausal.parse_clauses("manages(X, Y) => outranks(X, Y)")
+    closure = run.closure_under(others)
+    assert run.closure_under(others) is closure
+    assert run.closure_under() is run.closure is not closure
+    assert len(closure.derived) != len(run.closure.derived)
+
+
 def test_answers_make_a_data_frame(finished):
     import pandas
 

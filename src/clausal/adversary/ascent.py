@@ -9,9 +9,10 @@ from torch import Tensor
 
 from clausal.adversary.adversary import AdversarialSet, Adversary, Vectors
 from clausal.adversary.clauses import ClauseGroup
-from clausal.adversary.regions import RegionName, projected, region_of, resolved
+from clausal.adversary.regions import projected, region_of, resolved
 from clausal.adversary.semantics import POOLINGS, Godel, Semantics
 from clausal.bounds.regions import Region
+from clausal.choices import RegionName
 from clausal.fast import fastest
 from clausal.model.predictor import LinkPredictor
 

@@ -13,11 +13,12 @@ from clausal.adversary.ascent import GradientAscent, climb
 from clausal.adversary.clauses import ClauseGroup
 from clausal.adversary.forms import violation_forms
 from clausal.adversary.reciprocal import readings_of
-from clausal.adversary.regions import RegionName, projected, region_of
+from clausal.adversary.regions import projected, region_of
 from clausal.adversary.semantics import Godel, Semantics
 from clausal.adversary.worst_case import bound_violation
 from clausal.bounds.blocks import Bound
 from clausal.bounds.regions import Region
+from clausal.choices import RegionName
 from clausal.model.predictor import LinkPredictor
 
 _EXACT = 1e-9

@@ -17,10 +17,11 @@ from torch import Tensor
 from clausal.adversary.adversary import AdversarialSet, Adversary, GroupSet
 from clausal.adversary.clauses import ClauseGroup
 from clausal.adversary.forms import LINEAR, violation_forms
-from clausal.adversary.regions import RegionName, limits_of, region_of, region_within, resolved
+from clausal.adversary.regions import limits_of, region_of, region_within, resolved
 from clausal.adversary.semantics import Godel, Semantics
 from clausal.adversary.worst_case import DualPoint, largest_violation, solve_violation
 from clausal.bounds.blocks import LinearForms
+from clausal.choices import RegionName
 from clausal.errors import InputError
 from clausal.logic.syntax import Clause
 from clausal.model.predictor import LinkPredictor

@@ -6,24 +6,18 @@ The free slots (variables) come first and the fixed ones (constants) after them,
 from __future__ import annotations
 
 from functools import cache
-from typing import Literal
 
 import torch
 from torch import Tensor
 
 from clausal.adversary.clauses import ClauseGroup
 from clausal.bounds.regions import Balls, Boxes, Discs, Region
+from clausal.choices import RegionName
 from clausal.errors import InputError
 from clausal.logic.syntax import Implies, leaves
 from clausal.model.domains import Ball, Box, Sphere, Unbounded
 from clausal.model.predictor import LinkPredictor
 from clausal.model.scorers import BlockScorer
-
-RegionName = Literal["auto", "domain", "hull", "discs", "roles"]
-"""The model's domain; the box of its entities; discs around 0 with its entities; the box of a variable's entities.
-
-``auto`` is the domain if it is bounded, else discs for scorers of complex numbers, else the hull.
-"""
 
 
 def resolved(region: RegionName, predictor: LinkPredictor) -> RegionName:

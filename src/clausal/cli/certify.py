@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from clausal.choices import RegionName, SemanticsName
 from clausal.cli.inputs import DeviceOption, read_clauses
 from clausal.cli.output import Format, FormatOption, print_results, printable, stdout
 from clausal.cli.progress import Bars
@@ -17,38 +17,18 @@ if TYPE_CHECKING:
     from clausal.run import Certification, ClauseCertificate
 
 
-class Region(StrEnum):
-    """Where vectors range."""
-
-    auto = "auto"
-    domain = "domain"
-    hull = "hull"
-    discs = "discs"
-    roles = "roles"
-
-
-class Semantics(StrEnum):
-    """How connectives act on scores."""
-
-    godel = "godel"
-    sum = "sum"
-    threshold = "threshold"
-    product = "product"
-    lukasiewicz = "lukasiewicz"
-
-
 def certify(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Run directory of a finished training.")],
     clauses: Annotated[
         str | None, typer.Option(metavar="FILE", help="Clauses to certify, in place of those of the run.")
     ] = None,
     region: Annotated[
-        Region,
+        RegionName,
         typer.Option(
             help="Vectors to certify for: the model's domain, the hull of its entities as a box or as discs, "
             "or of those in a variable's places; auto is the domain if it is bounded, else discs or the hull."
         ),
-    ] = Region.auto,
+    ] = "auto",
     no_entities: Annotated[bool, typer.Option("--no-entities", help="Leave out the check over real entities.")] = False,
     tolerance: Annotated[
         float | None,
@@ -62,7 +42,9 @@ def certify(
             "('graph'), or such a share of them holds on this graph (0.9).",
         ),
     ] = None,
-    semantics: Annotated[Semantics | None, typer.Option(help="How connectives act; as in training by default.")] = None,
+    semantics: Annotated[
+        SemanticsName | None, typer.Option(help="How connectives act; as in training by default.")
+    ] = None,
     thresholds: Annotated[
         str | None,
         typer.Option(metavar="BODY,HEAD", help="The scores from which body and head hold, for threshold semantics."),
@@ -82,10 +64,10 @@ def certify(
     with Bars() as bars:
         result = loaded.certify(
             given,
-            region=region.value,
+            region=region,
             entities=not no_entities,
             tolerance=tolerance,
-            semantics=None if semantics is None else semantics.value,
+            semantics=semantics,
             thresholds=limits,
             observer=bars,
         )

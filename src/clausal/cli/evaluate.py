@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from clausal.choices import Filter, Ties
 from clausal.cli.closure import EntailedOption, say_left_out
 from clausal.cli.inputs import DeviceOption, read_clauses
 from clausal.cli.output import Format, FormatOption, print_results, say
@@ -15,29 +15,14 @@ from clausal.cli.progress import Bars
 from clausal.errors import InputError
 
 
-class Ties(StrEnum):
-    """Where a fact ranks among those of the same score."""
-
-    realistic = "realistic"
-    optimistic = "optimistic"
-    pessimistic = "pessimistic"
-
-
-class Filter(StrEnum):
-    """Which known facts are taken out of the ranking."""
-
-    full = "full"
-    partial = "partial"
-
-
 def evaluate(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Run directory of a finished training.")],
     split: Annotated[str, typer.Option(help="train, valid, test, a part such as test-I, or a file of facts.")] = "test",
-    ties: Annotated[Ties, typer.Option(help="Rank among equal scores: mean, best or worst.")] = Ties.realistic,
+    ties: Annotated[Ties, typer.Option(help="Rank among equal scores: mean, best or worst.")] = "realistic",
     filter: Annotated[
         Filter,
         typer.Option(help="'partial' ranks each part of test without the rest of test in the filter, as the paper."),
-    ] = Filter.full,
+    ] = "full",
     relations: Annotated[bool, typer.Option("--relations", help="Metrics of each relation too.")] = False,
     entailed: EntailedOption = None,
     clauses: Annotated[
@@ -87,8 +72,8 @@ def evaluate(
     with Bars() as bars:
         evaluation = loaded.evaluate(
             chosen,
-            ties=ties.value,
-            filter=filter.value,
+            ties=ties,
+            filter=filter,
             per_relation=relations,
             entailed="first" if entailed else None,
             clauses=others,
@@ -96,5 +81,5 @@ def evaluate(
         )
     payload = evaluation.to_dict() | ({} if split in graph.splits else {"split": split})
     name = "filtered ranking" if entailed is None else "filtered ranking, entailed first"
-    title = f"{run}: {name}, {ties.value} ties, {filter.value} filter"
+    title = f"{run}: {name}, {ties} ties, {filter} filter"
     print_results(format, evaluation_rows(payload, raw=True), payload, title=title)

@@ -9,15 +9,15 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from clausal.choices import Filter, Ties
 from clausal.errors import InputError, did_you_mean
 from clausal.evaluation.entailed import EntailedFirst
 from clausal.evaluation.known import Ids, Known
 from clausal.evaluation.protocol import Ranker
 from clausal.evaluation.ranking import Progress, rank
-from clausal.evaluation.ranks import Metrics, Ranks, SideMetrics, Ties, metrics
+from clausal.evaluation.ranks import Metrics, Ranks, SideMetrics, metrics
 from clausal.graph.graph import Facts, Graph
 
-Filter = Literal["full", "partial"]
 Ranking = Literal["model", "entailed first"]
 """By the model's scores alone, or with the facts of a closure before all others."""
 

@@ -9,11 +9,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from clausal.choices import Ties
 from clausal.errors import RunError
 from clausal.evaluation.counting import Counting, QueryBatch
 from clausal.evaluation.known import Ids, Known, KnownAnswers, object_queries, subject_queries
 from clausal.evaluation.protocol import Ranker, check_facts, not_numbers, scoring
-from clausal.evaluation.ranks import Counts, Ranks, Side, Ties, check_ties
+from clausal.evaluation.ranks import Counts, Ranks, Side, check_ties
 from clausal.fast import fastest
 from clausal.graph.graph import Facts
 

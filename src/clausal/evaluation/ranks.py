@@ -12,9 +12,9 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from clausal.choices import Ties
 from clausal.errors import InputError, did_you_mean
 
-Ties = Literal["realistic", "optimistic", "pessimistic"]
 Setting = Literal["filtered", "raw"]
 Side = Literal["subject", "object"]
 Metrics = dict[str, float]

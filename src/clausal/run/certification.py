@@ -12,8 +12,9 @@ import torch
 from clausal.adversary import SEMANTICS, ClauseGroup, Semantics, group_clauses
 from clausal.adversary.certificates import Certificate, certify, default_tolerance
 from clausal.adversary.reciprocal import readings_of
-from clausal.adversary.regions import RegionName, resolved
+from clausal.adversary.regions import resolved
 from clausal.adversary.semantics import Godel, Threshold, make_semantics
+from clausal.choices import RegionName, SemanticsName
 from clausal.config import Settings
 from clausal.errors import InputError, did_you_mean
 from clausal.evaluation.entities import EntityCheck, check_entities
@@ -66,7 +67,7 @@ def certify_clauses(
     region: RegionName = "auto",
     entities: bool = True,
     tolerance: float | None = None,
-    semantics: str | None = None,
+    semantics: SemanticsName | None = None,
     thresholds: tuple[float, float] | None = None,
     observer: Observer | None = None,
 ) -> Certification:
@@ -91,7 +92,7 @@ def certify_clauses(
     return Certification([found[id(clause)] for clause in clauses], region, meaning.name, limits, tolerance)
 
 
-def _semantics(settings: Settings, name: str | None, thresholds: tuple[float, float] | None) -> Semantics:
+def _semantics(settings: Settings, name: SemanticsName | None, thresholds: tuple[float, float] | None) -> Semantics:
     """Return the semantics asked for, or else that of the training."""
     about = settings.clauses
     name = name or about.semantics

@@ -23,6 +23,9 @@ from clausal.files import atomic_file
 if TYPE_CHECKING:
     from clausal.training import AdversarialSetTraining
 
+_OF_VERSION_0_1 = (
+    "it is of version 0.1, which kept adversarial sets in another way; train again, or finish it with version 0.1"
+)
 _OPTIMIZER_STATE = {"adagrad": {"step", "sum"}, "adam": {"step", "exp_avg", "exp_avg_sq"}, "sgd": set[str]()}
 
 
@@ -134,13 +137,15 @@ def _expected_sets(training: AdversarialSetTraining, tensors: Mapping[str, Tenso
     for name in saved:
         place, _, field = name.removeprefix("adversarial_set/").partition("/")
         if not field:
-            raise ValueError("it is of version 0.1, whose adversarial sets were other; finish it there, or train anew")
+            raise ValueError(_OF_VERSION_0_1)
         if field.partition("/")[0] not in GroupSet.kinds or not place.isdecimal():
             raise ValueError(f"'{name}' is not of this training")
     groups = training.objective.groups
     if type(training.adversary).__module__.partition(".")[0] != "clausal":
         return saved  # only a user's own adversary knows what it finds
     found = to_tensors(training.adversary.find(training.predictor, groups) if groups else [])
+    if found and not saved:  # closed forms over a whole domain had none there
+        raise ValueError(_OF_VERSION_0_1)
     return {f"adversarial_set/{name}": tensor for name, tensor in found.items()}
 
 

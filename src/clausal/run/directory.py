@@ -17,7 +17,7 @@ from typing import Any, overload
 from torch import Tensor
 
 import clausal
-from clausal.config import Settings
+from clausal.config import Settings, load_stored_settings
 from clausal.errors import InputError, RunError
 from clausal.evaluation import Calibration
 from clausal.files import (
@@ -151,7 +151,7 @@ class RunDirectory:
     @cached_property
     def settings(self) -> Settings:
         """The settings of the training."""
-        return Settings.load(self.path / "config.toml")
+        return load_stored_settings(self.path / "config.toml")
 
     @cached_property
     def graph(self) -> Graph:

@@ -10,12 +10,13 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import torch
 from numpy.typing import ArrayLike
 from torch import nn
 
+from clausal.choices import Filter, RegionName, SemanticsName, Ties
 from clausal.config import Settings
 from clausal.errors import InputError
 from clausal.evaluation import Calibration
@@ -30,7 +31,6 @@ from clausal.run.directory import MODEL, RunDirectory
 from clausal.run.prediction import Answer, Entailed, check_entailed, predict
 
 if TYPE_CHECKING:
-    from clausal.adversary.regions import RegionName
     from clausal.evaluation import Classification, Evaluation
     from clausal.logic.closure import Closure
     from clausal.run.certification import Certification
@@ -110,8 +110,8 @@ class Run:
         self,
         split: str | Facts = "test",
         *,
-        ties: Literal["realistic", "optimistic", "pessimistic"] = "realistic",
-        filter: Literal["full", "partial"] = "full",
+        ties: Ties = "realistic",
+        filter: Filter = "full",
         per_relation: bool = False,
         entailed: Entailed | None = None,
         clauses: Sequence[Clause] | None = None,
@@ -161,7 +161,7 @@ class Run:
         region: RegionName = "auto",
         entities: bool = True,
         tolerance: float | None = None,
-        semantics: str | None = None,
+        semantics: SemanticsName | None = None,
         thresholds: tuple[float, float] | None = None,
         observer: Observer | None = None,
     ) -> Certification:

@@ -1,0 +1,51 @@
+"""What settings, arguments and options can be, declared once: settings, Python's functions and commands read it here.
+
+Nothing here imports torch. The flags of a scorer are those of its class, which a test compares with this table.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+SemanticsName = Literal["godel", "sum", "threshold", "product", "lukasiewicz"]
+RegionName = Literal["auto", "domain", "hull", "discs", "roles"]
+"""The model's domain; the box of its entities; discs around 0 with its entities; the box of a variable's entities.
+
+``auto`` is the domain if it is bounded, else discs for scorers of complex numbers, else the hull.
+"""
+Ties = Literal["realistic", "optimistic", "pessimistic"]
+"""Where a fact ranks among those of the same score: in the middle, before them or after them."""
+Filter = Literal["full", "partial"]
+"""Which known facts are taken out of the ranking of a part of test: all, or none of the other parts."""
+
+
+class ScorerKind(NamedTuple):
+    """What the settings must know of a scorer."""
+
+    halved: bool = False
+    """Whether an entity's vector has two halves, and so an even number of parameters."""
+    multilinear: bool = False
+    """Whether the score is linear in each of its vectors, as regularisers of facts assume."""
+    trilinear: bool = False
+    """Whether the score is a sum of trilinear terms, from which relations can be predicted too."""
+    pairs: bool = False
+    """Whether it has a vector for each pair of entities, and none for each entity."""
+
+
+SCORERS = {
+    "distmult": ScorerKind(multilinear=True, trilinear=True),
+    "complex": ScorerKind(halved=True, multilinear=True, trilinear=True),
+    "transe": ScorerKind(),
+    "rescal": ScorerKind(multilinear=True),
+    "simple": ScorerKind(halved=True, multilinear=True, trilinear=True),
+    "cp": ScorerKind(halved=True, multilinear=True, trilinear=True),
+    "rotate": ScorerKind(halved=True),
+    "hole": ScorerKind(multilinear=True),
+    "er-mlp": ScorerKind(),
+    "model-f": ScorerKind(multilinear=True, pairs=True),
+}
+
+if TYPE_CHECKING:
+    ScorerName = str
+else:
+    ScorerName = Literal[tuple(SCORERS)]
