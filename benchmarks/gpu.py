@@ -18,6 +18,7 @@ import torch
 from clausal.config import Settings
 from clausal.graph import Graph, dataset_clauses, load_graph
 from clausal.logic import Clause, one_atom_rule, read_clauses, shape_of
+from clausal.observer import Calling
 from clausal.training.prepare import prepare
 from common.machine import describe_machine, in_words
 from common.processes import store
@@ -72,7 +73,7 @@ def _trainings(graph: Graph, clauses: Sequence[Clause], passes: int) -> Iterator
         for scorer in ("distmult", "complex"):
             marks: list[float] = []
             training = prepare(graph, given, settings_of(scorer, adversary, passes + WARM))
-            training.run(on_pass=lambda _, marks=marks: marks.append(time.perf_counter()))
+            training.run(Calling(passed=lambda _, marks=marks: marks.append(time.perf_counter())))
             row = {"scorer": scorer, "adversary": adversary, "clauses": len(given), "passes": passes}
             row |= {"seconds": marks[WARM + passes - 1] - marks[WARM - 1], "target": TARGETS.get((scorer, adversary))}
             print(
@@ -84,8 +85,8 @@ def _trainings(graph: Graph, clauses: Sequence[Clause], passes: int) -> Iterator
 
 def _kernels(graph: Graph, bandwidth: float) -> Iterator[dict[str, Any]]:
     """Time the kernels of a step one by one: bytes that they read and write, and the share of the bandwidth."""
-    from clausal.fast import Projection
-    from clausal.fast.cuda import descend_
+    from clausal.fast.cuda.step import descend_
+    from clausal.model.domains import Projection
 
     def row(kernel: str, seconds: float, moved: int) -> dict[str, Any]:
         found = {"kernel": kernel, "bytes": moved, "seconds": seconds, "share": moved / seconds / bandwidth}
@@ -95,7 +96,7 @@ def _kernels(graph: Graph, bandwidth: float) -> Iterator[dict[str, Any]]:
     for scorer in ("distmult", "complex", "simple", "cp"):
         training = prepare(graph, (), settings_of(scorer, "none", 10))
         training.run()
-        objective, kernels = training.objective, training.step.inner.kernels  # type: ignore[attr-defined]
+        objective, kernels = training.objective, training.step.kernels  # type: ignore[attr-defined]
         facts = objective.facts[: objective.batch_size].long()
         negatives = objective.corruption.draw(facts, torch.Generator("cuda"))
         entities, relations = kernels.model.entities.detach(), kernels.model.relations.detach()

@@ -15,7 +15,7 @@ from unittest.mock import patch
 CLAUSAL = Path(sys.executable).with_name("clausal")
 _PRELOADED = ["clausal.cli", "clausal.run", "clausal.logic.builder", "pyarrow.compute", "pyarrow.parquet"]
 _PRELOADED += ["torch._dynamo", "pandas", "pytest"]  # torch and pyarrow import these when first used
-_DIVIDER = "\n--- stderr ---\n"
+_DIVIDER = "\n---\n"
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,7 @@ class Result:
     code: int
     stdout: str
     stderr: str
+    memory: int = 0  # by how many bytes the process grew, where it was one of its own
 
     @property
     def json(self):
@@ -88,12 +89,15 @@ def forked(*arguments, log, file_size=None):
 
 
 def run_forked(*arguments, log, file_size=None):
-    """Run a command to its end in such a process; ``file_size`` is the largest file it may write."""
+    """Run a command to its end in such a process; ``file_size`` is the largest file it may write.
+
+    The result says by how much memory the process grew.
+    """
     with forked(*arguments, log=log, file_size=file_size) as process:
         process.join(120)
         code = process.exitcode
-    stdout, _, stderr = Path(log).read_text(encoding="utf-8").partition(_DIVIDER)
-    return Result(code, stdout, stderr)
+    stdout, stderr, memory = Path(log).read_text(encoding="utf-8").split(_DIVIDER)
+    return Result(code, stdout, stderr, int(memory))
 
 
 def _main_in_child(arguments, log, file_size):
@@ -102,6 +106,13 @@ def _main_in_child(arguments, log, file_size):
     torch.set_num_threads(1)
     if file_size is not None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (file_size, file_size))
+    before = _peak_memory()
     result = clausal(*arguments)
-    Path(log).write_text(result.stdout + _DIVIDER + result.stderr, encoding="utf-8")
+    grown = str(_peak_memory() - before)
+    Path(log).write_text(_DIVIDER.join([result.stdout, result.stderr, grown]), encoding="utf-8")
     os._exit(result.code)
+
+
+def _peak_memory():
+    """The most bytes that this process ever had: a mark that never falls, so it tells nothing in an old process."""
+    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -1,6 +1,7 @@
 """Fixtures that tests of several folders share, and the GPU for the tests that ask for it."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,11 @@ def pytest_configure(config):
 
 
 def pytest_runtest_setup(item):
-    """Skip what needs a GPU where there is none, or where it is hidden."""
+    """Check shapes at the public seams of all that is loaded by now, and skip what needs a GPU where there is none."""
+    if "torch" in sys.modules:
+        from shapes import check_shapes
+
+        check_shapes()
     if item.get_closest_marker("gpu"):
         import torch
 

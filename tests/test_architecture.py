@@ -1,10 +1,12 @@
-"""Dependencies point downwards only, and importing a part brings in no library that it does not need."""
+"""Dependencies point one way, as the map of the architecture says, and imports bring in no library without need."""
 
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -12,71 +14,134 @@ import pytest
 import clausal
 
 ROOT = Path(clausal.__file__).parent
-# From the ground up. Packages on one floor do not know each other.
-FLOORS = (
-    ("errors",),
-    ("presets",),
-    ("config",),
-    ("graph", "kernels"),
-    ("logic", "model"),
-    ("consistency",),
-    ("evaluation",),
-    ("training",),
-    ("run",),
-    ("search",),
-    ("experiments",),
-    ("cli",),
-)
-FLOOR_OF = {name: height for height, names in enumerate(FLOORS) for name in names}
+PAGE = Path(__file__).parents[1] / "docs" / "explanation" / "architecture.md"
+REGISTRY = "the registry"
+"""What rooms may import of ``fast``: the names of its ``__init__``."""
+AROUND = {"__init__", "__main__", "moved"}
+"""Modules that stand around the rooms: public names, the command as a module, and names that have moved."""
 
 
-def part_of(path):
+def room_of(path):
     """The package, or top-level module, that a file belongs to."""
     return path.relative_to(ROOT).parts[0].removesuffix(".py")
 
 
-def imported_parts(path):
-    """Yield the parts of this library that a file imports, wherever in the file, with the line."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+def imported(path):
+    """Yield the modules of this library that a file imports, wherever in the file, with the line.
+
+    A public name that is taken from the package itself, as in ``import clausal; clausal.train``, is its home's.
+    """
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}:{node.lineno}: a relative import"
-            names = [f"clausal.{alias.name}" for alias in node.names] if node.module == "clausal" else [node.module]
+            names = [home(alias.name) for alias in node.names] if node.module == "clausal" else [node.module]
         elif isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "clausal":
+            names = [home(node.attr)]
         else:
             continue
         for name in names:
             if name.startswith("clausal."):
-                yield name.split(".")[1], node.lineno
+                yield name, node.lineno
 
 
-def test_every_package_has_a_floor():
-    packages = {path.parent.name for path in ROOT.glob("*/__init__.py")}
-    assert packages == set(FLOOR_OF) - {"errors", "config"}
+def home(name):
+    """Where a name that is an attribute of the package comes from."""
+    return clausal._MODULE_OF.get(name, f"clausal.{name}" if not name.startswith("__") else "clausal")
 
 
-def test_dependencies_point_downwards():
-    wrong = []
+@cache
+def table_of(heading):
+    """The cells of the first table under a heading of the page."""
+    text = PAGE.read_text(encoding="utf-8")
+    section = text.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    rows = [line for line in section.splitlines() if line.startswith("|")][2:]
+    return [[cell.strip() for cell in row.strip("|").split(" | ")] for row in rows]
+
+
+def rooms_of_the_page():
+    """Each room with the rooms that it imports from, in the order of the page."""
+    return {row[0].strip("` "): set(re.findall(r"\w+", row[2].strip(" |"))) for row in table_of("Rooms")}
+
+
+def imports_of_the_code():
+    found = {}
     for path in ROOT.rglob("*.py"):
-        part = part_of(path)
-        if part not in FLOOR_OF:  # the public names and tools around them stand above everything
+        room = room_of(path)
+        if room in AROUND or room == "fast":
             continue
-        for imported, line in imported_parts(path):
-            if imported != part and FLOOR_OF.get(imported, len(FLOORS)) >= FLOOR_OF[part]:
-                wrong.append(f"{path.relative_to(ROOT)}:{line}: {part} imports {imported}")
+        found.setdefault(room, set())
+        for module, _ in imported(path):
+            other = module.split(".")[1]
+            if other != room:
+                found[room].add(other)
+    return found
+
+
+def test_the_page_has_the_rooms_and_the_imports_of_the_code():
+    assert rooms_of_the_page() == imports_of_the_code()
+
+
+def test_rooms_import_only_from_rooms_above_them_on_the_page():
+    order = list(rooms_of_the_page())
+    for room, others in rooms_of_the_page().items():
+        assert others - {"fast"} <= set(order[: order.index(room)]), room
+
+
+def test_rooms_ask_the_registry_and_import_no_fast_form():
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line}: {module}"
+        for path in ROOT.rglob("*.py")
+        if room_of(path) != "fast"
+        for module, line in imported(path)
+        if module.startswith("clausal.fast.")
+    ]
     assert not wrong, "\n".join(wrong)
 
 
-def test_the_search_for_imports_finds_them():
-    found = {name for name, _ in imported_parts(ROOT / "training" / "train.py")}
-    assert {"config", "consistency", "errors", "evaluation", "graph", "logic", "model", "training"} == found
+def test_the_registry_imports_nothing_and_fast_forms_no_room_above_training():
+    assert [module for module, _ in imported(ROOT / "fast" / "registry.py")] == ["clausal.fast.catalogue"]
+    known = {module.split(".")[1] for path in (ROOT / "fast").rglob("*.py") for module, _ in imported(path)}
+    assert known - {"fast"} == {"adversary", "bounds", "evaluation", "logic", "model", "training"}
+
+
+def test_the_page_lists_the_fast_forms():
+    from clausal.fast import registered
+
+    listed = [(name, reference.strip("`")) for name, reference in table_of("Fast forms")]
+    assert listed == [(form.name, form.reference) for form in registered()]
+
+
+def test_every_file_that_the_page_names_exists():
+    text = PAGE.read_text(encoding="utf-8")
+    for name in re.findall(r"`([\w/]+(?:\.py|/))`", text):
+        folders = (ROOT, ROOT.parent, ROOT.parents[1])
+        assert any((folder / name).exists() for folder in folders), name
+
+
+def test_the_search_for_imports_finds_them(tmp_path):
+    file = tmp_path / "some.py"
+    file.write_text(
+        "import clausal\nfrom clausal import load\nfrom clausal.graph.facts import Facts\n"
+        "def f():\n    import clausal.model\n    return clausal.train, clausal.__version__\n"
+    )
+    assert {module for module, _ in imported(file)} == {
+        "clausal.run",
+        "clausal.graph.facts",
+        "clausal.model",
+    }
 
 
 def run_python(program):
     return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize("module", ["clausal", "clausal.graph", "clausal.logic", "clausal.config", "clausal.errors"])
+@pytest.mark.parametrize(
+    "module",
+    ["clausal", "clausal.graph", "clausal.logic", "clausal.config", "clausal.errors", "clausal.cli", "clausal.fast"],
+)
 def test_importing_without_torch(module):
     result = run_python(f"import sys, {module}; sys.exit('torch' in sys.modules)")
     assert result.returncode == 0, result.stderr

@@ -20,6 +20,7 @@ def main(task: dict[str, Any]) -> dict[str, float]:
     from clausal.config import Settings
     from clausal.evaluation import evaluate
     from clausal.logic import read_clauses
+    from clausal.observer import Calling
     from clausal.training.prepare import prepare
 
     folder = Path(task["folder"])
@@ -41,7 +42,7 @@ def main(task: dict[str, Any]) -> dict[str, float]:
     loaded = time.perf_counter()
     memory = peak()
     marks: list[float] = []
-    predictor = prepare(graph, clauses, settings).run(on_pass=lambda _: marks.append(time.perf_counter()))
+    predictor = prepare(graph, clauses, settings).run(Calling(passed=lambda _: marks.append(time.perf_counter())))
     trained = peak()
     ranking = time.perf_counter()
     evaluate(predictor, graph)

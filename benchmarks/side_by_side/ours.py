@@ -16,6 +16,7 @@ def main(task: dict[str, Any]) -> dict[str, float]:
     """Train on the graph in ``folder`` for ``passes`` passes; rank test after them if ``rank`` is set."""
     from clausal import load_graph
     from clausal.evaluation import evaluate
+    from clausal.observer import Calling
     from clausal.training.prepare import prepare
 
     graph = load_graph(task["folder"])
@@ -27,7 +28,7 @@ def main(task: dict[str, Any]) -> dict[str, float]:
         first = first or time.time() - task["started"]
         marks.append(time.perf_counter())
 
-    predictor = prepare(graph, (), settings_of(task)).run(on_pass=on_pass)
+    predictor = prepare(graph, (), settings_of(task)).run(Calling(passed=on_pass))
     measured = {
         "first pass": first,
         "training": time.perf_counter() - started,

@@ -12,7 +12,7 @@ import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 # torch reads this when it first takes memory on Linux: large tables in large pages, as the rows of a batch are all over
 # the table and each miss of a small page costs as much as the row.

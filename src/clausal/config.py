@@ -192,7 +192,7 @@ class TrainSettings(_Section):
         description="what an average over passes keeps of itself at each: it is the model that is validated and kept, "
         "while training goes on from the last pass; 0 keeps none, 0.8 averages about five passes",
     )
-    seed: NonNegative = Field(0, description="seed of everything that is drawn at random")
+    seed: NonNegative = Field(0, description="seed of all that a training draws at random")
     device: str = Field("auto", description="`cpu`, `cuda`, or `auto` for a GPU where there is one")
     step: Literal["auto", "eager", "compiled", "fused"] = Field(
         "auto",

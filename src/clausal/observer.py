@@ -90,6 +90,17 @@ for _event in EVENTS:
     setattr(Observers, _event, _tell_all(_event))
 
 
+class Calling(Observer):
+    """Calls the functions that are given by the names of events, such as ``Calling(epoch=print)``."""
+
+    def __init__(self, **functions: Callable[..., object] | None) -> None:
+        for event, function in functions.items():
+            if event not in EVENTS:
+                raise TypeError(f"'{event}' is no event of an observer; known: {', '.join(EVENTS)}")
+            if function is not None:
+                setattr(self, event, function)
+
+
 def replaces(**callbacks: tuple[str, Callable[..., tuple[Any, ...]]]) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
     """Let a function that takes ``observer`` accept callbacks of version 0.1 by their names, with a warning.
 
@@ -120,14 +131,9 @@ def replaces(**callbacks: tuple[str, Callable[..., tuple[Any, ...]]]) -> Callabl
 def _with_callback(
     observer: Observer | None, event: str, callback: Callable[..., object], given: Callable[..., tuple[Any, ...]]
 ) -> Observer:
-    class Calling(Observers):
-        pass
-
-    def call(self: Calling, *arguments: Any) -> None:
-        callback(*given(*arguments))
-
-    setattr(Calling, event, call)
-    return Calling(observer or Observer())
+    replaced = Observers(observer or Observer())
+    setattr(replaced, event, lambda *arguments: callback(*given(*arguments)))
+    return replaced
 
 
 def all_arguments(*arguments: Any) -> tuple[Any, ...]:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 import torch
-from random_models import groups_of, random_predictor
 
-from clausal.adversary import SEMANTICS, ClosedForm, GradientAscent, RealEntities, certify, group_clauses
+from clausal.adversary import SEMANTICS, ClosedForm, GradientAscent, RealEntities, Vectors, WorstCase, certify
+from clausal.adversary.build import check_closed_forms, make_adversary, make_groups
 from clausal.config import ClauseSettings
 from clausal.errors import InputError
 from clausal.graph import Graph, dataset_clauses, load_graph
 from clausal.logic import parse_clauses, read_clauses
 from clausal.model import SCORERS, Ball, Box, Cube, LinkPredictor, Sphere, Table, Unbounded
-from clausal.training.prepare import make_adversary
+from random_models import groups_of, random_predictor
 
 TEXTS = (
     "p(X,Y) => q(X,Y)",
@@ -22,6 +22,10 @@ TEXTS = (
     "p(X,Y) => q(X,Y) | r(X,Y)",
     "s(X,'e1') => p('e1',X)",
 )
+
+
+def largest(adversary, predictor, groups):
+    return adversary.inconsistency(predictor, groups, adversary.find(predictor, groups))
 
 
 def seeded(seed=0):
@@ -36,10 +40,10 @@ def test_gradient_ascent_stays_in_the_domain_and_finds_worse_sets(scorer, domain
     before = after = 0.0
     for seed in range(2):
         predictor = random_predictor(scorer, domain, dim=6, seed=seed)
-        start = adversary.start(predictor, groups, seeded(seed))
+        start = RealEntities(adversary.sets).find(predictor, groups, seeded(seed))
         found = adversary.find(predictor, groups, seeded(seed))
-        assert all(domain.contains(vectors).all() for vectors in found)
-        assert not any(vectors.requires_grad for vectors in found)
+        assert all(domain.contains(one.vectors).all() for one in found)
+        assert not any(one.vectors.requires_grad for one in found)
         before += adversary.inconsistency(predictor, groups, start).sum().item()
         after += adversary.inconsistency(predictor, groups, found).sum().item()
     assert after > 1.02 * before > 0
@@ -59,9 +63,9 @@ def test_more_steps_come_nearer_to_the_largest_violation(scorer, domain):
     for steps in (0, 10, 100):
         found = GradientAscent(sets=50, steps=steps).find(predictor, groups, seeded())
         reached.append(RealEntities(pooling="max").inconsistency(predictor, groups, found).sum().item())
-    largest = ClosedForm().inconsistency(predictor, groups, []).sum().item()
-    assert reached[0] < reached[1] < reached[2] <= largest + 1e-5
-    assert reached[2] >= 0.9 * largest
+    worst = largest(ClosedForm(), predictor, groups).sum().item()
+    assert reached[0] < reached[1] < reached[2] <= worst + 1e-5
+    assert reached[2] >= 0.9 * worst
 
 
 def test_sets_without_a_violation_do_not_move():
@@ -70,9 +74,9 @@ def test_sets_without_a_violation_do_not_move():
     predictor.relations.data[2], predictor.relations.data[3] = 1.0, -1.0
     groups = groups_of("p(X,Y) => q(X,Y)", "r(X,Y) => s(X,Y)")
     adversary = GradientAscent(sets=6, steps=10)
-    (start,), (found,) = (search(predictor, groups, seeded()) for search in (adversary.start, adversary.find))
-    assert torch.equal(found[0], start[0])
-    assert not torch.equal(found[1], start[1])
+    (start,), (found,) = (search.find(predictor, groups, seeded()) for search in (RealEntities(6), adversary))
+    assert torch.equal(found.vectors[0], start.vectors[0])
+    assert not torch.equal(found.vectors[1], start.vectors[1])
 
 
 def test_no_step_means_the_start():
@@ -80,13 +84,13 @@ def test_no_step_means_the_start():
     groups = groups_of(*TEXTS)
     still = GradientAscent(sets=3, steps=0).find(predictor, groups, seeded(5))
     drawn = RealEntities(sets=3).find(predictor, groups, seeded(5))
-    assert all(torch.equal(one, other) for one, other in zip(still, drawn, strict=True))
+    assert all(torch.equal(one.vectors, other.vectors) for one, other in zip(still, drawn, strict=True))
 
 
 def test_real_entities_are_vectors_of_entities_and_all_of_them_are_drawn():
     predictor = random_predictor("complex", dim=4)
-    (vectors,) = RealEntities(sets=100).find(predictor, groups_of("p(X,Y) => q(X,Y)"), seeded())
-    equal = (vectors.reshape(-1, 1, 4) == predictor.encode_all()).all(-1)
+    (found,) = RealEntities(sets=100).find(predictor, groups_of("p(X,Y) => q(X,Y)"), seeded())
+    equal = (found.vectors.reshape(-1, 1, 4) == predictor.encode_all()).all(-1)
     assert (equal.sum(1) == 1).all()
     assert equal.any(0).all()
 
@@ -96,7 +100,7 @@ def test_the_search_moves_neither_constants_nor_parameters():
     before = [parameter.detach().clone() for parameter in predictor.parameters()]
     groups = groups_of("s(X,'e1') => p('e1',X)", "p('e0','e1') => q('e0','e1')", "p(X,Y) => q(X,Y)")
     found = GradientAscent(sets=4, steps=10).find(predictor, groups, seeded())
-    assert [tuple(vectors.shape) for vectors in found] == [(1, 4, 1, 4), (1, 4, 0, 4), (1, 4, 2, 4)]
+    assert [tuple(one.vectors.shape) for one in found] == [(1, 4, 1, 4), (1, 4, 0, 4), (1, 4, 2, 4)]
     assert all(torch.equal(one, other) for one, other in zip(before, predictor.parameters(), strict=True))
     assert all(parameter.grad is None for parameter in predictor.parameters())
 
@@ -114,10 +118,10 @@ def test_one_ascent_step_is_the_formula_of_adagrad():
     predictor = random_predictor("distmult", Cube(), dim=3, seed=1, dtype=torch.float64)
     groups = groups_of("p(X,Y) => q(X,Y)")
     adversary = GradientAscent(sets=5, steps=1, learning_rate=0.3)
-    (start,) = adversary.start(predictor, groups, seeded())
+    (start,) = RealEntities(5).find(predictor, groups, seeded())
     (found,) = adversary.find(predictor, groups, seeded())
     difference = (predictor.relations[0] - predictor.relations[1]).detach()
-    for vectors, moved in zip(start[0], found[0], strict=True):
+    for vectors, moved in zip(start.vectors[0], found.vectors[0], strict=True):
         x, y = vectors
         violated = (difference * x * y).sum() > 0
         gradient = torch.stack([difference * y, difference * x]) * violated
@@ -133,11 +137,17 @@ def test_inconsistency_pools_the_sets_of_each_clause(pooling):
     found = adversary.find(predictor, groups, seeded())
     inconsistency = adversary.inconsistency(predictor, groups, found)
     expected = []
-    for group, vectors in zip(groups, found, strict=True):
-        for row in group.violation(predictor, SEMANTICS["godel"](), vectors):
-            pooled = {"sum": row.sum(), "mean": row.sum() / 7, "max": row.max(), "logsumexp": row.exp().sum().log()}
+    for group, one in zip(groups, found, strict=True):
+        for row in group.violation(predictor, SEMANTICS["godel"](), one.vectors):
+            pooled = {"sum": row.sum(), "mean": row.sum() / 7, "max": row.max(), "logsumexp": row.exp().mean().log()}
             expected.append(pooled[pooling].item())
     assert inconsistency.tolist() == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("pooling", ["sum", "mean", "max", "logsumexp"])
+def test_a_clause_that_cannot_be_violated_has_no_inconsistency(pooling):
+    adversary = GradientAscent(sets=10, steps=2, pooling=pooling)
+    assert largest(adversary, random_predictor(), groups_of("p(X,Y) => p(X,Y)")).tolist() == [0.0]
 
 
 MIXED = ("p(X,Y) => q(X,Y)", "p(X,Y), q(Y,Z) => r(X,Z)", "s(X,Y) => p(Y,X)", "r(X,Y) => s(X,Z)")
@@ -153,16 +163,16 @@ def test_closed_form_falls_back_for_just_the_clauses_it_cannot_treat():
     inconsistency = adversary.inconsistency(predictor, groups, found)
     alone = fallback.find(predictor, [groups[1], groups[3]], seeded())
     searched = fallback.inconsistency(predictor, [groups[1], groups[3]], alone)
-    exact = ClosedForm().inconsistency(predictor, [groups[0], groups[2]], [])
+    exact = largest(ClosedForm(), predictor, [groups[0], groups[2]])
     expected = torch.stack([exact[0], searched[0], exact[1], searched[1]])
     torch.testing.assert_close(inconsistency, expected)
-    assert len(found) == 2
+    assert [type(one) for one in found] == [WorstCase, Vectors, WorstCase, Vectors]
     assert (exact > 0).all()
 
 
 def test_closed_form_without_a_fallback_skips_what_it_cannot_treat():
     predictor = random_predictor("transe", Unbounded(), seed=6)
-    inconsistency = ClosedForm().inconsistency(predictor, groups_of(*MIXED), [])
+    inconsistency = largest(ClosedForm(), predictor, groups_of(*MIXED))
     assert inconsistency[[1, 3]].tolist() == [0.0, 0.0]
     assert (inconsistency[[0, 2]] > 0).all()
 
@@ -171,7 +181,8 @@ def test_closed_forms_need_nothing_searched():
     predictor = random_predictor("distmult", Sphere())
     adversary = ClosedForm(GradientAscent())
     groups = groups_of("p(X,Y) => q(X,Y)")
-    assert adversary.find(predictor, groups) == adversary.start(predictor, groups) == []
+    (found,) = adversary.find(predictor, groups)
+    assert not any(tensor.numel() for tensor in found.tensors().values())
 
 
 @pytest.mark.parametrize("name", ["product", "lukasiewicz"])
@@ -213,7 +224,8 @@ def test_on_the_cube_closed_forms_treat_bodies_of_two_atoms_and_pull_the_paramet
     groups = groups_of(*MIXED)
     adversary = ClosedForm()
     kept = adversary.find(predictor, groups)
-    assert [tuple(weights.shape) for weights in kept] == [(1, 2)]  # λ of the one body with two atoms
+    weights = [weights for one in kept for weights in one.weights if weights is not None]
+    assert [tuple(one.shape) for one in weights] == [(1, 2)]  # λ of the one body with two atoms
     (gradient,) = torch.autograd.grad(adversary.inconsistency(predictor, groups, kept).sum(), predictor.relations)
     assert (gradient.abs().amax(1) > 0).all()
 
@@ -225,7 +237,9 @@ def test_all_clauses_of_fb122_are_treated_in_closed_form(scorer, domain, clausal
     sizes = {"num_entities": len(graph.entities), "num_relations": len(graph.relations), "domain": domain}
     predictor = LinkPredictor(Table(len(graph.entities), 4), SCORERS[scorer](4), **sizes)
     settings = ClauseSettings(adversary="closed-form", fallback="error")
-    adversary, groups = make_adversary(graph, clauses, settings, predictor, tell=pytest.fail)
+    groups = make_groups(clauses, graph.entities, graph.relations, predictor)
+    adversary = make_adversary(settings, torch.from_numpy(graph.train))
+    check_closed_forms(adversary, predictor, groups, settings, pytest.fail)
     inconsistency = adversary.inconsistency(predictor, groups, adversary.find(predictor, groups))
     attained = torch.cat([certificate.attained for certificate in certify(predictor, groups)])
     assert len(inconsistency) == 47
@@ -235,41 +249,39 @@ def test_all_clauses_of_fb122_are_treated_in_closed_form(scorer, domain, clausal
 
 def from_settings(texts, **settings):
     graph = Graph.from_triples([("e0", relation, "e1") for relation in "pqrs"])
-    clauses = parse_clauses("\n".join(texts))
-    told = []
-    predictor = random_predictor("transe", Unbounded())
-    adversary, groups = make_adversary(
-        graph, clauses, ClauseSettings(region="domain", **settings), predictor, told.append
-    )
-    assert groups == [] or len(groups) == len(group_clauses(clauses, graph.entities, graph.relations))
-    return adversary, groups, told
+    told, predictor = [], random_predictor("transe", Unbounded())
+    settings = ClauseSettings(region="domain", **settings)
+    groups = make_groups(parse_clauses("\n".join(texts)), graph.entities, graph.relations, predictor)
+    adversary = make_adversary(settings, torch.from_numpy(graph.train))
+    if isinstance(adversary, ClosedForm):
+        check_closed_forms(adversary, predictor, groups, settings, told.append)
+    return adversary, told
 
 
 def test_settings_choose_the_adversary():
     assert type(from_settings(MIXED, adversary="gradient")[0]) is GradientAscent
     assert type(from_settings(MIXED, adversary="entities")[0]) is RealEntities
-    assert from_settings(MIXED, adversary="none")[1] == []
     gradient = from_settings(MIXED, steps=3, sets=2, learning_rate=0.5, pooling="max", semantics="product")[0]
     assert (gradient.steps, gradient.sets, gradient.learning_rate, gradient.pooling) == (3, 2, 0.5, "max")
     assert gradient.semantics.name == "product"
 
 
 def test_clauses_without_a_closed_form_are_told_or_refused():
-    adversary, _, (told,) = from_settings(MIXED, adversary="closed-form")
+    adversary, (told,) = from_settings(MIXED, adversary="closed-form")
     assert isinstance(adversary.fallback, GradientAscent)
     for text in ("no closed form for 2 clauses with TransE", "p(X, Y), q(Y, Z) => r(X, Z)", "gradient ascent"):
         assert text in told
     assert "p(X, Y) => q(X, Y)" not in told
-    adversary, _, (told,) = from_settings(MIXED, adversary="closed-form", fallback="skip")
+    adversary, (told,) = from_settings(MIXED, adversary="closed-form", fallback="skip")
     assert adversary.fallback is None
     assert "they are left out" in told
     with pytest.raises(InputError, match=r"no closed form for 2 clauses(.|\n)*r\(X, Y\) => s\(X, Z\)"):
         from_settings(MIXED, adversary="closed-form", fallback="error")
-    assert from_settings(MIXED[:1], adversary="closed-form", fallback="error")[2] == []
+    assert from_settings(MIXED[:1], adversary="closed-form", fallback="error")[1] == []
 
 
 def test_a_long_list_of_clauses_without_a_closed_form_is_cut():
     texts = [f"p(X,Y), {relation}(Y,Z) => {head}(X,Z)" for relation in "pqrs" for head in "pq"]
-    _, _, (told,) = from_settings(texts, adversary="closed-form")
+    _, (told,) = from_settings(texts, adversary="closed-form")
     assert "no closed form for 8 clauses" in told
     assert "and 3 more" in told

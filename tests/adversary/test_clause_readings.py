@@ -6,17 +6,18 @@ import itertools
 
 import pytest
 import torch
-from random_models import ENTITIES, RELATIONS, godel_violation, groups_of
 
 from clausal.adversary import by_clause, certify, group_clauses, readings_of
+from clausal.adversary.build import check_closed_forms, make_adversary, make_groups
 from clausal.adversary.semantics import Godel
 from clausal.config import ClauseSettings, ModelSettings, Settings
 from clausal.evaluation.entities import check_entities
 from clausal.graph import Graph, Names, dataset_clauses, load_graph
 from clausal.logic import Variable, parse_clause, parse_clauses, read_clauses
 from clausal.model.build import build_predictor
+from clausal.observer import Calling
 from clausal.training import prepare
-from clausal.training.prepare import make_adversary
+from random_models import ENTITIES, RELATIONS, godel_violation, groups_of
 
 READINGS = {
     "p(X,Y) => q(X,Y)": ("p(X,Y) => q(X,Y)", "p_(Y,X) => q_(Y,X)"),
@@ -53,7 +54,7 @@ def violation_by_hand(predictor, text, binding):
             predictor.encoder.weight[binding[term.name] if isinstance(term, Variable) else ENTITIES.id(term.name)]
             for term in atom.terms
         )
-        return predictor.scorer.score(predictor.relations[ROWS.id(atom.relation)], subject, object).item()
+        return predictor.scorer.score(subject, predictor.relations[ROWS.id(atom.relation)], object).item()
 
     return godel_violation(parse_clause(text).formula, score)
 
@@ -105,7 +106,7 @@ def test_certificates_hold_for_the_worse_reading(text, domain):
     (certificate,) = certify(predictor, groups_of(text), region="auto")
     rows = [parse_clause(reading) for reading in READINGS[text]]
     plain = certify(
-        predictor.unfolded(), [g for row in rows for g in group_clauses([row], ENTITIES, ROWS)], region="auto"
+        predictor.with_inverses(), [g for row in rows for g in group_clauses([row], ENTITIES, ROWS)], region="auto"
     )
     assert certificate.attained.item() == pytest.approx(max(one.attained.item() for one in plain), rel=0.02)
     assert certificate.bound.item() == pytest.approx(max(one.bound.item() for one in plain), rel=1e-4)
@@ -155,9 +156,9 @@ def test_training_sums_both_readings_and_reports_clauses():
     )
     training, log = prepare(graph, parse_clauses("p(X,Y) => q(X,Y)\np(X,Y) => q(Y,X)"), settings), []
     reports = []
-    training.run(on_pass=reports.append, on_epoch=log.append)
+    training.run(Calling(passed=reports.append, epoch=log.append))
     assert reports[-1].violated == log[-1]["certified"]["clauses"] == 2
-    training.objective.adopt(training.find_adversarial_set())
+    training.objective.clause_loss.adopt(training.find_adversarial_set())
     both = training.objective.inconsistency()
     assert len(both) == 4
     certified = training.certify(training.predictor)["certified"]["inconsistency"]
@@ -169,7 +170,9 @@ def test_all_clauses_of_fb122_have_bounds_on_discs_for_a_reciprocal_model_withou
     model = ModelSettings(scorer="complex", dim=4, domain="none", reciprocal=True)
     predictor = build_predictor(model, len(graph.entities), len(graph.relations))
     settings = ClauseSettings(adversary="closed-form", fallback="error")
-    adversary, groups = make_adversary(graph, clauses, settings, predictor, tell=pytest.fail)
+    groups = make_groups(clauses, graph.entities, graph.relations, predictor)
+    adversary = make_adversary(settings, torch.from_numpy(graph.train))
+    check_closed_forms(adversary, predictor, groups, settings, pytest.fail)
     inconsistency = by_clause(groups, adversary.inconsistency(predictor, groups, adversary.find(predictor, groups)))
     certificates = certify(predictor, group_clauses(clauses, graph.entities, graph.relations), region="auto")
     attained = torch.cat([certificate.attained for certificate in certificates])

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 import torch
-from random_models import groups_of, random_predictor
 
 from clausal.adversary.regions import region_of
 from clausal.bounds.regions import Balls, Boxes, Discs
 from clausal.errors import InputError
 from clausal.model import SCORERS, Ball, Box, Cube, Sphere, Unbounded
+from random_models import groups_of, random_predictor
 
 FACTS = torch.tensor([[0, 0, 1], [2, 0, 3], [1, 1, 4], [4, 1, 5], [0, 2, 5]])
 
@@ -28,7 +28,7 @@ def test_entities_are_in_the_regions_of_all_entities(scorer, domain, name):
     if scorer == "hole" and name == "domain" and isinstance(domain, Box):
         assert region is None  # HolE's components are no numbers of its vectors
         return
-    free = group.shape.variables if predictor.scorer.arguments == 2 else 3
+    free = group.shape.variables if not predictor.of_pairs else 3
     points = components(predictor).unsqueeze(1).expand(-1, free if name != "roles" else 0, -1, -1).unsqueeze(0)
     if name != "roles" and scorer != "model-f":
         torch.testing.assert_close(region.project(points), points, rtol=0, atol=1e-6)
@@ -84,7 +84,7 @@ def test_roles_of_model_f_are_of_pairs():
     (group,) = groups_of("p(X,Y) => q(X,Y)")
     facts = torch.tensor([[0, 0, 0], [0, 0, 2], [0, 1, 4]])  # pairs that have vectors
     region = region_of(predictor, group, "roles", facts)
-    pairs = predictor.fixed_arguments(facts[:2, 0], facts[:2, 2]).detach()
+    pairs = predictor.pair_vectors(facts[:2, 0], facts[:2, 2]).detach()
     assert torch.equal(region.low[0, 0].squeeze(-1), pairs.amin(0))
 
 

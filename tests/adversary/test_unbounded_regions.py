@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 import torch
-from random_models import groups_of, random_predictor
 
 from clausal.adversary import ClosedForm, GradientAscent, RealEntities
 from clausal.adversary.regions import region_of, resolved
 from clausal.bounds.regions import Boxes, Discs
 from clausal.model import Cube, Sphere, Unbounded
+from random_models import groups_of, random_predictor
 
 TEXTS = ("p(X,Y) => q(X,Y)", "p(X,Y), q(Y,Z) => r(X,Z)", "s(X,'e1') => p('e1',X)")
 
@@ -38,14 +38,14 @@ def test_gradient_ascent_stays_in_the_hull(scorer):
     ascent = {"sets": 8, "steps": 200, "learning_rate": 0.5}
     found = GradientAscent(**ascent, region="auto").find(predictor, groups, torch.Generator().manual_seed(0))
     entities = predictor.scorer.components(predictor.encode_all())
-    for vectors in found:
-        components = predictor.scorer.components(vectors)
+    for one in found:
+        components = predictor.scorer.components(one.vectors)
         if predictor.scorer.complex_numbers:
             assert (components.norm(dim=-1) <= entities.norm(dim=-1).amax(0) + 1e-5).all()
         else:
             assert ((components >= entities.amin(0) - 1e-5) & (components <= entities.amax(0) + 1e-5)).all()
     away = GradientAscent(**ascent).find(predictor, groups, torch.Generator().manual_seed(0))
-    assert away[0].abs().max() > 2 * found[0].abs().max()  # without a region they run off
+    assert away[0].vectors.abs().max() > 2 * found[0].vectors.abs().max()  # without a region they run off
 
 
 @pytest.mark.parametrize("scorer", ["complex", "distmult"])

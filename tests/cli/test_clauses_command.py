@@ -119,7 +119,7 @@ def test_ids_are_named_by_a_dictionary_in_the_folder_of_the_graph(tmp_path, grap
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["missing.txt"], "missing.txt: cannot read the clauses"),
+        (["missing.txt"], "missing.txt: no such file"),
         (["RULES", "--from", "amei"], "unknown rule format 'amei'; did you mean 'amie'?"),
         (["RULES", "--from", "anyburl"], "rules.txt:1:1: expected four columns"),
         (["RULES", "--to", "owl"], "the format 'owl' is only read"),

@@ -115,7 +115,7 @@ def test_clauses_that_derive_nothing_are_named(finished, tmp_path):
 
 
 def test_a_misspelt_name_is_told_before_train_is_closed(finished, monkeypatch):
-    monkeypatch.setattr("clausal.run.run.close_train", None)
+    monkeypatch.setattr("clausal.run.run.Run.closure_under", None)
     refused(clausal("predict", finished, "mangaes(ann, ?)", "--entailed", "first"), "did you mean 'manages'?")
 
 

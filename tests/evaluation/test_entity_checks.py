@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from unittest import mock
 
 import numpy as np
 import pytest
@@ -22,7 +21,8 @@ from torch import nn
 from clausal.adversary import group_clauses
 from clausal.adversary.semantics import Product, Threshold
 from clausal.errors import RunError
-from clausal.evaluation.entities import check_entities, middles
+from clausal.evaluation.entities import check_entities
+from clausal.fast import Choice
 from clausal.logic import Falsum, horn_parts, parse_clause
 from clausal.model import SCORERS, LinkPredictor
 
@@ -71,7 +71,7 @@ def check(predictor, text, **options):
 @pytest.fixture(params=[False, True], ids=["torch", "compiled"])
 def products(request):
     """Products of chains by torch, and by the kernels."""
-    with mock.patch.object(middles, "compiled", return_value=request.param):
+    with Choice("auto" if request.param else "eager", kernels_loaded=True).in_use():
         yield
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 
-from clausal.evaluation.platt import fit_curve
+from clausal.evaluation.probabilities import fit_curve
 
 
 def test_the_curve_is_that_of_scikit_learn_but_for_smoothing():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from clausal.evaluation.platt import best_threshold, fit_platt, sigmoid
+from clausal.evaluation.probabilities import best_threshold, fit_platt, sigmoid
 
 labelled = st.lists(st.tuples(st.booleans(), st.integers(-4, 4).map(float)), min_size=2, max_size=40).map(
     lambda rows: (np.array([label for label, _ in rows]), np.array([score for _, score in rows]))

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from unittest import mock
 
-import numba
 import numpy as np
 import pytest
 import torch
@@ -16,8 +14,11 @@ from torch import nn
 
 from clausal.errors import InputError, RunError
 from clausal.evaluation import counting, ranking
+from clausal.evaluation.counting import Counting
 from clausal.evaluation.known import Known
 from clausal.evaluation.ranking import rank
+from clausal.fast import Choice, catalogue, fastest
+from clausal.fast.cpu.counting import CompiledCounting
 
 INFINITY = float("inf")
 
@@ -28,7 +29,7 @@ def as_facts(rows) -> np.ndarray:
 
 def counted(fast: bool):
     """Count by the kernel that Numba compiles, or by torch."""
-    return mock.patch.object(ranking, "compiled", return_value=fast)
+    return Choice("auto" if fast else "eager", kernels_loaded=True).in_use()
 
 
 @st.composite
@@ -140,16 +141,15 @@ def test_counts_are_exact_beyond_what_a_float32_can_count(fast):
         ("meta", torch.float32, 10**10, True, False),
     ],
 )
-def test_the_kernel_counts_where_it_is_loaded_or_worth_loading(device, dtype, scores, loaded, expected, monkeypatch):
-    monkeypatch.delitem(sys.modules, "numba", raising=False)
-    if loaded:
-        monkeypatch.setitem(sys.modules, "numba", numba)
-    assert counting.compiled(torch.empty(1, dtype=dtype, device=device), scores) is expected
+def test_the_kernel_counts_where_it_is_loaded_or_worth_loading(device, dtype, scores, loaded, expected):
+    sample = torch.empty(1, dtype=dtype, device=device)
+    with Choice(kernels_loaded=loaded).in_use():
+        assert (fastest(Counting, sample, scores) is CompiledCounting) is expected
 
 
 def test_torch_counts_where_numba_is_missing(monkeypatch):
-    monkeypatch.setitem(sys.modules, "numba", None)
-    assert not counting.compiled(torch.empty(1), 10**10)
+    monkeypatch.setattr(catalogue, "find_spec", lambda name: None)
+    assert fastest(Counting, torch.empty(1), 10**10) is Counting
 
 
 @pytest.mark.parametrize("place", [(0, 1, 2), (0, 1, 0), (0, 3, 2)], ids=["target", "candidate", "other side"])

@@ -2,14 +2,15 @@
 
 import pytest
 import torch
-from random_models import groups_of, random_predictor
 
-from clausal.adversary import ClosedForm, GradientAscent
+from clausal.adversary import ClosedForm, GradientAscent, RealEntities
+from clausal.adversary.ascent import ascend
 from clausal.adversary.semantics import POOLINGS, SEMANTICS, Godel, Threshold
-from clausal.fast.ascent import FusedAscent, can_fuse
-from clausal.fast.closed_form import FusedClosedForm
+from clausal.fast.clauses import KernelLoss, ascend_by_kernels
 from clausal.model import SCORERS
 from clausal.model.domains import Ball, Box, Cube, Sphere, Unbounded
+from clausal.training.objective import ClauseLoss
+from random_models import groups_of, random_predictor
 
 TRILINEAR = [name for name, kind in SCORERS.items() if kind.terms is not None]
 CLAUSES = (
@@ -25,13 +26,16 @@ CLAUSES = (
 
 def both(predictor, groups, sets=7, steps=6, rate=0.1, pooling="sum", semantics=None, region="domain"):
     """What each of the two finds, and its inconsistency on that with the gradient by relations."""
+    facts = torch.tensor([[0, 0, 1], [2, 1, 3], [4, 2, 5]])
+    adversary = GradientAscent(sets, steps, rate, pooling, semantics, region, facts)
     results = []
-    for kind in (GradientAscent, FusedAscent):
-        adversary = kind(sets, steps, rate, pooling, semantics, region, torch.tensor([[0, 0, 1], [2, 1, 3], [4, 2, 5]]))
-        found = adversary.find(predictor, groups, torch.Generator().manual_seed(3))
-        constants = adversary.while_constant(predictor, groups, found)
-        inconsistency = adversary.constant_inconsistency(predictor, groups, constants)
-        results.append([*found, inconsistency, *torch.autograd.grad(inconsistency.sum(), predictor.relations)])
+    for search, kind in ((ascend, ClauseLoss), (ascend_by_kernels, KernelLoss)):
+        start = RealEntities(sets).find(predictor, groups, torch.Generator().manual_seed(3))
+        found, loss = search(adversary, predictor, groups, start), kind(adversary, predictor, groups)
+        loss.adopt(found)
+        inconsistency = loss()
+        by_relations = torch.autograd.grad(inconsistency.sum(), predictor.relations)
+        results.append([*(one.vectors for one in found), inconsistency, *by_relations])
     return results
 
 
@@ -78,11 +82,11 @@ def test_threads_share_the_sets_without_changing_them():
 def test_closed_forms_have_the_losses_and_gradients_of_torch(scorer, domain, semantics):
     predictor = random_predictor(scorer, domain, dim=6, seed=7)
     groups = groups_of(*CLAUSES[:3], "p(X, Y) => q(X, Y) & r(Y, X)", "p(X, Y) <=> s(X, Y)")
-    by_torch, by_kernels = ClosedForm(None, semantics), FusedClosedForm(None, semantics)
-    found = by_torch.find(predictor, groups)
+    adversary = ClosedForm(None, semantics)
+    found = adversary.find(predictor, groups)
     with torch.no_grad():  # a step away from where λ makes two corners equally bad, and either may count
         predictor.relations += 0.05 * torch.randn(predictor.relations.shape, generator=torch.Generator().manual_seed(4))
-    assert_same_gradients(predictor, groups, by_torch, by_kernels, found)
+    assert_same_gradients(predictor, groups, adversary, found)
 
 
 @pytest.mark.parametrize("pooling", POOLINGS)
@@ -90,39 +94,42 @@ def test_closed_forms_have_the_losses_and_gradients_of_torch(scorer, domain, sem
 @pytest.mark.parametrize("scorer", TRILINEAR)
 def test_gradients_on_sets_are_those_of_autograd(scorer, semantics, pooling):
     predictor, groups = random_predictor(scorer, Cube(), dim=6, seed=7), groups_of(*CLAUSES[:-1])
-    by_torch, by_kernels = (kind(5, 3, pooling=pooling, semantics=semantics) for kind in (GradientAscent, FusedAscent))
-    found = by_torch.find(predictor, groups, torch.Generator().manual_seed(3))
-    assert_same_gradients(predictor, groups, by_torch, by_kernels, found)
+    adversary = GradientAscent(5, 3, pooling=pooling, semantics=semantics)
+    found = adversary.find(predictor, groups, torch.Generator().manual_seed(3))
+    assert_same_gradients(predictor, groups, adversary, found)
 
 
-def assert_same_gradients(predictor, groups, by_torch, by_kernels, found):
+def assert_same_gradients(predictor, groups, adversary, found):
     """Weigh every clause differently, and start from a gradient that is not zero."""
-    constants = by_torch.while_constant(predictor, groups, found)
-    inconsistency = by_torch.constant_inconsistency(predictor, groups, constants)
+    reference, kernels = (kind(adversary, predictor, groups) for kind in (ClauseLoss, KernelLoss))
+    for loss in (reference, kernels):
+        loss.adopt(found)
+    inconsistency = reference()
     slopes = torch.arange(1.0, 1 + len(inconsistency))
     (gradient,) = torch.autograd.grad((slopes * inconsistency).sum(), predictor.relations)
     into = torch.ones_like(gradient)
-    constants = by_kernels.while_constant(predictor, groups, found)
-    values = by_kernels.add_gradient(predictor, groups, constants, slopes, into)
+    values = kernels.add_gradient(slopes, into)
     assert inconsistency.max() > 0
     torch.testing.assert_close([values, into - 1], [inconsistency.detach(), gradient], rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("kind", [FusedAscent, FusedClosedForm])
-def test_clauses_that_name_entities_are_left_to_autograd(kind):
+@pytest.mark.parametrize("adversary", [GradientAscent(), ClosedForm()], ids=["gradient", "closed-form"])
+def test_clauses_that_name_entities_are_left_to_autograd(adversary):
     predictor, groups = random_predictor("complex", Cube(), dim=6), groups_of(*CLAUSES)
-    adversary, into = kind(), torch.zeros(4, 6)
-    constants = adversary.while_constant(predictor, groups, adversary.find(predictor, groups))
-    assert adversary.add_gradient(predictor, groups, constants, torch.ones(len(CLAUSES)), into) is None
+    loss, into = KernelLoss(adversary, predictor, groups), torch.zeros(4, 6)
+    loss.adopt(adversary.find(predictor, groups))
+    assert loss.add_gradient(torch.ones(len(CLAUSES)), into) is None
     assert not into.any()
 
 
 def test_nan_is_found_and_not_skipped():
     predictor, groups = random_predictor("complex", Cube(), dim=6), groups_of("p(X, Y) => q(Y, X)")
     predictor.relations.data[0, 0] = float("nan")
-    adversary = FusedAscent(3)
-    found = adversary.find(predictor, groups, torch.Generator().manual_seed(3))
-    inconsistency = adversary.constant_inconsistency(predictor, groups, found)
+    adversary = GradientAscent(3)
+    start = RealEntities(3).find(predictor, groups, torch.Generator().manual_seed(3))
+    loss = KernelLoss(adversary, predictor, groups)
+    loss.adopt(ascend_by_kernels(adversary, predictor, groups, start))
+    inconsistency = loss()
     (gradient,) = torch.autograd.grad(inconsistency.sum(), predictor.relations)
     assert inconsistency.isnan().all()
     assert gradient.isnan().any()
@@ -132,8 +139,3 @@ def test_clauses_of_constants_alone_are_left_to_torch():
     predictor, groups = random_predictor("complex", Cube(), dim=6), groups_of("p(e1, e2)", "p(X, e1) => q(X, e2)")
     by_torch, by_kernels = both(predictor, groups)
     torch.testing.assert_close(by_kernels, by_torch)
-
-
-def test_only_trilinear_scorers_have_kernels():
-    assert can_fuse(random_predictor("complex"))
-    assert not can_fuse(random_predictor("rescal"))

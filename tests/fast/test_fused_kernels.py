@@ -43,14 +43,14 @@ class Example:
         (subject, relation, object), (x, y) = self.facts.T, self.corruptions
         entities, r = self.entities, self.relations[relation]
         negative = [
-            self.scorer.score(r, entities[x], entities[object]),
-            self.scorer.score(r, entities[subject], entities[y]),
+            self.scorer.score(entities[x], r, entities[object]),
+            self.scorer.score(entities[subject], r, entities[y]),
         ]
         weights = None
         if self.weights is not None:
             weights = self.weights[relation].expand(NEGATIVES, -1)
             weights = torch.cat([weights, 2 - weights])
-        return self.loss(self.scorer.score(r, entities[subject], entities[object]), torch.cat(negative), weights)
+        return self.loss(self.scorer.score(entities[subject], r, entities[object]), torch.cat(negative), weights)
 
     def stepped(self):
         """Where a step by the formulas leads."""

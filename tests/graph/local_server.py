@@ -2,6 +2,7 @@
 
 import re
 import threading
+import time
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -14,6 +15,7 @@ class LocalServer:
     requests: list = field(default_factory=list)
     ranges: bool = True
     cut_after: int | None = None  # bytes of each answer after which the connection ends
+    delay: float = 0  # seconds before each answer
     fail_first: int = 0  # requests answered with 503 before the server recovers
     address: str = ""
 
@@ -41,6 +43,7 @@ class LocalServer:
     def answer(self, request):
         asked = request.headers.get("Range")
         self.requests.append((request.path, asked))
+        time.sleep(self.delay)
         content = self.files.get(request.path)
         if self.fail_first or content is None:
             status = 503 if self.fail_first else 404

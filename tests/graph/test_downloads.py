@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import multiprocessing
 import socket
 import tarfile
 import zipfile
@@ -10,7 +11,7 @@ import pytest
 from local_server import LocalServer
 
 from clausal.errors import InputError, RunError
-from clausal.graph import datasets, load_graph
+from clausal.graph import datasets, load_graph, loading
 from clausal.graph.catalogue import DataFile, DataSet, Source
 from clausal.graph.datasets import obtain
 from recording import Recorder
@@ -187,24 +188,32 @@ def test_a_damaged_or_unexpected_archive_is_removed(server, tmp_path, content):
 def test_a_folder_that_cannot_be_written_is_a_clear_error(server, tmp_path):
     server.files["/train"] = TEXT
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(RunError, match=r"cannot write .*XDG_CACHE_HOME"):
+    with pytest.raises(RunError, match=r"set/train.txt: cannot be written: Not a directory; XDG_CACHE_HOME"):
         fetch(data_file(Source(f"{server.address}/train")), tmp_path / "file" / "set")
+
+
+SUMMARY = "tiny: 3 entities, 1 relations, 2 / 0 / 1 facts (train / valid / test)"
+TINY = {
+    "/all": tar_of({"train.txt": b"a\tr\tb\nb\tr\tc\n", "test.txt": b"a\tr\tc\n"}),
+    "/rules": b"r(X,Y)",
+}
+
+
+def tiny_dataset(address):
+    """Three facts and a rule, of which the facts come in an archive."""
+    files = (
+        data_file(Source(f"{address}/all", "train.txt"), text=b"a\tr\tb\nb\tr\tc\n"),
+        data_file(Source(f"{address}/all", "test.txt"), text=b"a\tr\tc\n", name="test.txt"),
+        data_file(Source(f"{address}/rules"), text=b"r(X,Y)", name="clauses.pl"),
+    )
+    return {"tiny": DataSet("tiny", "three facts", files, clauses="clauses.pl")}
 
 
 @pytest.fixture
 def tiny(server, tmp_path, monkeypatch):
     """A known data set `tiny` on the local server, with an empty cache."""
-    server.files |= {
-        "/all": tar_of({"train.txt": b"a\tr\tb\nb\tr\tc\n", "test.txt": b"a\tr\tc\n"}),
-        "/rules": b"r(X,Y)",
-    }
-    archive = f"{server.address}/all"
-    files = (
-        data_file(Source(archive, "train.txt"), text=b"a\tr\tb\nb\tr\tc\n"),
-        data_file(Source(archive, "test.txt"), text=b"a\tr\tc\n", name="test.txt"),
-        data_file(Source(f"{server.address}/rules"), text=b"r(X,Y)", name="clauses.pl"),
-    )
-    known = {"tiny": DataSet("tiny", "three facts", files, clauses="clauses.pl")}
+    server.files |= TINY
+    known = tiny_dataset(server.address)
     monkeypatch.setattr(datasets, "DATASETS", known)
     monkeypatch.setattr("clausal.graph.loading.DATASETS", known)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -216,10 +225,42 @@ def tiny(server, tmp_path, monkeypatch):
 def test_a_data_set_is_downloaded_once_into_the_cache(tiny, server):
     for _ in range(2):
         graph = load_graph("tiny")
-        assert graph.summary() == "tiny: 3 entities, 1 relations, 2 / 0 / 1 facts (train / valid / test)"
+        assert graph.summary() == SUMMARY
     assert sorted(path.name for path in tiny.iterdir()) == ["clauses.pl", "test.txt", "train.txt"]
     assert datasets.dataset_clauses("tiny") == tiny / "clauses.pl"
     assert len(server.requests) == 2
+
+
+def load_tiny_in_a_process(address, start):
+    """Load the data set as soon as the other processes are ready too; the summary is the exit message."""
+    known = tiny_dataset(address)
+    datasets.DATASETS = loading.DATASETS = known
+    start.wait()
+    if load_graph("tiny").summary() != SUMMARY or datasets.dataset_clauses("tiny").read_bytes() != b"r(X,Y)":
+        raise AssertionError("other facts or clauses")
+
+
+def test_processes_that_find_the_cache_empty_download_a_data_set_once(tiny, server):
+    server.delay = 0.3  # while one waits for an answer, the others have come as far
+    context = multiprocessing.get_context("spawn")
+    start = context.Barrier(3)
+    processes = [context.Process(target=load_tiny_in_a_process, args=(server.address, start)) for _ in range(3)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    assert [process.exitcode for process in processes] == [0, 0, 0]
+    assert sorted(path for path, _ in server.requests) == ["/all", "/rules"]
+    assert sorted(path.name for path in tiny.iterdir()) == ["clauses.pl", "test.txt", "train.txt"]
+
+
+def test_a_cache_that_is_whole_need_not_be_writable(tiny, server, tmp_path):
+    load_graph("tiny")
+    lock = tmp_path / "cache" / "clausal" / ".tiny.lock"
+    lock.unlink()
+    load_graph("tiny")
+    assert datasets.dataset_clauses("tiny") == tiny / "clauses.pl"
+    assert not lock.exists()
 
 
 def test_clauses_alone_do_not_bring_the_facts(tiny, server):

@@ -5,8 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from clausal.config import Settings
 from clausal.errors import InputError, RunError
 from clausal.graph import Graph, Names, load_graph, read_facts, write_facts, write_graph
+from clausal.run.directory import RunDirectory
 
 PLAIN = ["anna", "bob", "Zürich (CH)", 'O\'Neil, "Bob"', "a b", " x ", "#1", "東京"]
 
@@ -118,3 +120,15 @@ def test_a_failure_leaves_the_old_file_and_no_half_of_the_new(tmp_path, monkeypa
         write_graph(tmp_path / "g", graph)
     assert [path.name for path in tmp_path.iterdir()] == ["f.tsv"]
     assert (tmp_path / "f.tsv").read_text() == "old"
+
+
+@pytest.mark.parametrize("part", ["../../stolen", "/stolen", "..", "a\\b", "C:stolen", "train"])
+def test_a_part_whose_name_is_a_path_is_not_written(tmp_path, part):
+    graph = graph_with(PLAIN)
+    with pytest.raises(InputError, match="cannot name a part of test"):
+        write_graph(tmp_path / "exported" / "g", replace(graph, parts={part: graph.train[:1]}))
+    with pytest.raises(InputError, match="cannot name a part of test"):
+        RunDirectory.create(
+            tmp_path / "exported" / "run", replace(graph, parts={part: graph.train[:1]}), (), Settings()
+        )
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []

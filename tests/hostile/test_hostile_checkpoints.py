@@ -1,7 +1,7 @@
 """Checkpoints that do not fit the run they lie in are refused before anything is written."""
 
 import json
-import os
+import random
 
 import pytest
 import torch
@@ -12,6 +12,9 @@ from command_line import clausal, refused
 from small_graphs import interrupted_run
 
 STATE = "checkpoint/state.safetensors"
+
+
+SET = "adversarial_set/0/Vectors/vectors"
 
 
 def rewrite(run, change):
@@ -52,9 +55,12 @@ def place(**values):
         (replace("model/relations", lambda t: t.double()), "torch.float64"),
         (replace("model/relations", lambda t: t * float("nan")), "not finite"),
         (replace("optimizer/0.sum", lambda t: t[:, :1].clone()), "'optimizer/0.sum'"),
-        (replace("adversarial_set/0", lambda t: t[..., :2].clone()), "'adversarial_set/0'"),
+        (
+            replace("adversarial_set/0/Vectors/vectors", lambda t: t[..., :2].clone()),
+            "'adversarial_set/0/Vectors/vectors'",
+        ),
         (drop("model/relations"), "'model/relations' is missing"),
-        (drop("adversarial_set/0"), "'adversarial_set/0' is missing"),
+        (drop(SET), f"'{SET}' is missing"),
         (drop("optimizer/0.sum"), "'optimizer/0.sum' is missing"),
         (lambda tensors, position: tensors.update({"extra": torch.zeros(1)}), "'extra' is not of this training"),
         (lambda tensors, position: tensors.update({"optimizer/9.sum": torch.zeros(1)}), "'optimizer/9.sum'"),
@@ -80,7 +86,7 @@ def test_a_state_that_does_not_fit_is_refused(change, message, unfinished):
     refuses_to_resume(unfinished, message)
 
 
-@pytest.mark.parametrize("content", [b"", b"\x00" * 8, os.urandom(2000)])
+@pytest.mark.parametrize("content", [b"", b"\x00" * 8, random.Random(0).randbytes(2000)])
 def test_a_checkpoint_of_garbage_is_refused(content, unfinished):
     (unfinished / STATE).write_bytes(content)
     refuses_to_resume(unfinished, "damaged")

@@ -140,12 +140,12 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     broken.write_bytes(b"p(X, Y)")
     cut.write_bytes(gzip.compress(b"p(X, Y)\n" * 100)[:-12])
     expected = {
-        missing: f"{missing}: cannot read the clauses: No such file or directory",
-        folder: f"{folder}: a folder; expected a file of clauses",
+        missing: f"{missing}: no such file",
+        folder: f"{folder}: a folder; expected a file",
         empty: f"{empty}: no clauses in this file; write one per line, as in p(X, Y) => q(X, Y)",
         latin: f"{latin}:2: not UTF-8 text (byte 0xe9); save it as UTF-8",
-        broken: f"{broken}: not a whole gzip file; compress it again or drop the .gz ending",
-        cut: f"{cut}: not a whole gzip file; compress it again or drop the .gz ending",
+        broken: f"{broken}: not a gzip file, or a damaged one (Not a gzipped file (b'p(')); copy or download it again",
+        cut: f"{cut}: the gzip file ends too early; copy or download it again",
     }
     for path, message in expected.items():
         with pytest.raises(InputError) as caught:

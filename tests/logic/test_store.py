@@ -10,7 +10,7 @@ import pytest
 
 from clausal.errors import InputError
 from clausal.graph.facts import no_facts
-from clausal.logic.store import explained, load_facts, memory_bytes, open_store, read_facts
+from clausal.logic.store import fetch_facts, load_facts, memory_bytes, open_store, readable_errors
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def facts():
 def test_facts_come_back_as_they_went_in(facts):
     with open_store() as store:
         load_facts(store, facts, "stored")
-        back = read_facts(store, "SELECT object, relation, subject FROM stored ORDER BY rowid")
+        back = fetch_facts(store, "SELECT object, relation, subject FROM stored ORDER BY rowid")
         columns = store.execute("DESCRIBE stored").fetchall()
     assert back.dtype == np.int32
     assert np.array_equal(back, facts)
@@ -35,14 +35,14 @@ def test_facts_come_back_as_they_went_in(facts):
 def test_no_facts_are_an_empty_table():
     with open_store() as store:
         load_facts(store, no_facts())
-        assert read_facts(store, "SELECT * FROM fact").shape == (0, 3)
+        assert fetch_facts(store, "SELECT * FROM fact").shape == (0, 3)
 
 
 def test_loading_again_replaces(facts):
     with open_store(threads=1) as store:
         load_facts(store, facts)
         load_facts(store, facts[:7])
-        assert len(read_facts(store, "SELECT * FROM fact")) == 7
+        assert len(fetch_facts(store, "SELECT * FROM fact")) == 7
 
 
 def test_beyond_its_limit_it_spills_to_disk_and_leaves_nothing(monkeypatch, tmp_path):
@@ -57,7 +57,7 @@ def test_beyond_its_limit_it_spills_to_disk_and_leaves_nothing(monkeypatch, tmp_
 def test_ctrl_c_interrupts_a_query():
     with open_store(threads=1) as store:
         Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-        with pytest.raises(KeyboardInterrupt), explained("an endless sum"):
+        with pytest.raises(KeyboardInterrupt), readable_errors("an endless sum"):
             store.execute("SELECT sum(hash(range)) FROM range(1_000_000_000_000)").fetchall()
 
 

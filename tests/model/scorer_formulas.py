@@ -53,8 +53,8 @@ def hole(r, s, o):
     return sum(r[k] * s[i] * o[(i + k) % size] for k in range(size) for i in range(size))
 
 
-def model_f(r, pair):
-    return sum(a * b for a, b in zip(r, pair, strict=True))
+def model_f(r, pair, ones):
+    return sum(a * b * c for a, b, c in zip(r, pair, ones, strict=True))
 
 
 def er_mlp(scorer, r, s, o):

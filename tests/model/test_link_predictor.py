@@ -17,7 +17,7 @@ from clausal.model.scorers import ERMLP, RESCAL, DistMult, TransE, base
 from clausal.model.tensors import xavier_
 
 ENTITIES, RELATIONS, DIM = 5, 3, 4
-OVER_ENTITIES = [name for name, kind in SCORERS.items() if kind.arguments == 2]
+OVER_ENTITIES = [name for name, kind in SCORERS.items() if name != "model-f"]
 
 
 def make(scorer, **keywords):

@@ -25,44 +25,44 @@ def test_registered_scorers_keep_the_contract(scorer):
 
 
 class ScoresOfTheWrongShape(DistMult):
-    def score(self, relation, subject, object):
+    def score(self, subject, relation, object):
         return relation * subject * object
 
 
 class DependsOnTheBatch(DistMult):
-    def score(self, relation, subject, object):
-        scores = super().score(relation, subject, object)
+    def score(self, subject, relation, object):
+        scores = super().score(subject, relation, object)
         return scores - scores.mean()
 
 
 class ObjectsDisagree(DistMult):
-    def score_objects(self, relation, subject, candidates):
-        return 1.01 * super().score_objects(relation, subject, candidates)
+    def score_objects(self, subject, relation, candidates):
+        return 1.01 * super().score_objects(subject, relation, candidates)
 
 
 class SubjectsAndObjectsSwapped(RotatE):
-    def score_subjects(self, relation, object, candidates):
-        return self.score_objects(relation, object, candidates)
+    def score_subjects(self, candidates, relation, object):
+        return self.score_objects(object, relation, candidates)
 
 
 class SubjectsOfTheWrongShape(DistMult):
-    def score_subjects(self, relation, object, candidates):
-        return super().score_subjects(relation, object, candidates).T
+    def score_subjects(self, candidates, relation, object):
+        return super().score_subjects(candidates, relation, object).T
 
 
 class NoGradientAtAll(DistMult):
-    def score(self, relation, subject, object):
-        return super().score(relation, subject, object).detach()
+    def score(self, subject, relation, object):
+        return super().score(subject, relation, object).detach()
 
 
 class NoGradientOfTheObject(DistMult):
-    def score(self, relation, subject, object):
-        return super().score(relation, subject, object.detach())
+    def score(self, subject, relation, object):
+        return super().score(subject, relation, object.detach())
 
 
 class InfiniteGradient(DistMult):
-    def score(self, relation, subject, object):
-        return super().score(relation, subject, object) + (subject - subject).sqrt().sum(-1)
+    def score(self, subject, relation, object):
+        return super().score(subject, relation, object) + (subject - subject).sqrt().sum(-1)
 
 
 class RelationsNotFinite(DistMult):
@@ -97,8 +97,8 @@ class JoinLosesTheOrder(ComplEx):
         (SubjectsAndObjectsSwapped, "score_subjects and score must agree"),
         (SubjectsOfTheWrongShape, r"score_subjects must have shape \[4, 5\]; got \[5, 4\]"),
         (NoGradientAtAll, "no gradient"),
-        (NoGradientOfTheObject, "no finite gradient with respect to its second argument"),
-        (InfiniteGradient, "no finite gradient with respect to its first argument"),
+        (NoGradientOfTheObject, "no finite gradient with respect to its object"),
+        (InfiniteGradient, "no finite gradient with respect to its subject"),
         (RelationsNotFinite, "reset_relations_"),
     ],
 )

@@ -24,7 +24,7 @@ def predictor_of(scorer="complex"):
 
 def by_hand(predictor, row, one, other):
     vectors = predictor.encode_all()
-    return predictor.scorer.score(predictor.relations[row], vectors[one], vectors[other])
+    return predictor.scorer.score(vectors[one], predictor.relations[row], vectors[other])
 
 
 @pytest.mark.parametrize("scorer", ["complex", "transe", "rescal"])
@@ -59,7 +59,7 @@ def test_queries_are_vectors_whose_products_are_the_scores():
     predictor = predictor_of()
     vectors = predictor.encode_all()
     for queries, scores in (
-        (predictor.query_objects(RELATIONS, vectors[SUBJECTS]), predictor.score_objects(SUBJECTS, RELATIONS)),
+        (predictor.query_objects(vectors[SUBJECTS], RELATIONS), predictor.score_objects(SUBJECTS, RELATIONS)),
         (predictor.query_subjects(RELATIONS, vectors[OBJECTS]), predictor.score_subjects(RELATIONS, OBJECTS)),
     ):
         torch.testing.assert_close(queries @ vectors.T, scores)
@@ -83,9 +83,9 @@ def test_a_tabulated_model_scores_as_before():
         torch.testing.assert_close(getattr(table, name)(*ids), getattr(predictor, name)(*ids))
 
 
-def test_unfolded_it_is_a_plain_model_of_twice_the_relations():
+def test_with_inverses_it_is_a_plain_model_of_twice_the_relations():
     predictor = predictor_of()
-    plain = predictor.unfolded()
+    plain = predictor.with_inverses()
     assert type(plain) is LinkPredictor
     assert isinstance(plain.domain, Unbounded)
     assert plain.num_relations == 2 * R
@@ -95,7 +95,7 @@ def test_unfolded_it_is_a_plain_model_of_twice_the_relations():
     torch.testing.assert_close(
         plain.score(OBJECTS, RELATIONS + R, SUBJECTS), by_hand(predictor, RELATIONS + R, OBJECTS, SUBJECTS)
     )
-    assert plain.unfolded() is plain
+    assert plain.with_inverses() is plain
 
 
 def test_models_of_pairs_have_no_reciprocals():

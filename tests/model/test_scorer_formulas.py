@@ -19,9 +19,9 @@ def compare(scorer, formula, seed=0):
     generator = torch.Generator().manual_seed(seed)
     scorer = scorer.double()
     relation = torch.randn(7, scorer.relation_dim, generator=generator, dtype=torch.float64)
-    arguments = [torch.randn(7, scorer.dim, generator=generator, dtype=torch.float64) for _ in range(scorer.arguments)]
-    scores = scorer.score(relation, *arguments).detach()
-    expected = [formula(*(part[i].tolist() for part in (relation, *arguments))) for i in range(7)]
+    subject, object = torch.randn(2, 7, scorer.dim, generator=generator, dtype=torch.float64)
+    scores = scorer.score(subject, relation, object).detach()
+    expected = [formula(*(part[i].tolist() for part in (relation, subject, object))) for i in range(7)]
     torch.testing.assert_close(scores, torch.tensor(expected, dtype=torch.float64), rtol=1e-10, atol=1e-10)
 
 

@@ -13,6 +13,7 @@ from trainings import identical, parameters, run, settings_with
 import clausal
 from clausal.config import Settings
 from clausal.errors import InputError
+from clausal.observer import Calling
 from clausal.training import prepare
 
 ALL = {"loss": "softmax", "training": "1-vs-all", "batches": 3}
@@ -123,7 +124,7 @@ def test_clauses_hold_better_where_they_are_trained_on(base):
         )
         log = []
         training = prepare(base.graph, base.clauses, settings)
-        training.run(on_epoch=log.append)
+        training.run(Calling(epoch=log.append))
         return log[-1]["certified"]["inconsistency"]
 
     assert inconsistency(1.0) < 0.5 * inconsistency(1e-9)
@@ -149,8 +150,8 @@ def test_fused_kernels_say_why_they_do_not_train_against_all_entities(base):
     with pytest.raises(InputError, match="training against all entities is matrix products"):
         prepare(base.graph, (), settings_with(facts=ALL, train={"step": "fused"}))
     told = []
-    assert prepare(base.graph, (), settings_with(facts=ALL), tell=told.append).step.name == "eager"
-    assert not told
+    assert prepare(base.graph, (), settings_with(facts=ALL), observer=Calling(message=told.append)).step.name == "eager"
+    assert told == ["fast forms: step without tables of zeros"]
 
 
 @pytest.mark.parametrize(
@@ -159,6 +160,7 @@ def test_fused_kernels_say_why_they_do_not_train_against_all_entities(base):
 )
 def test_fused_kernels_leave_reciprocals_and_penalties_to_the_eager_step(base, sections, reason):
     told = []
-    assert prepare(base.graph, (), settings_with(**sections), tell=told.append).step.name == "eager"
+    observer = Calling(message=told.append)
+    assert prepare(base.graph, (), settings_with(**sections), observer=observer).step.name == "eager"
     assert len(told) == 1
     assert reason in told[0]

@@ -5,6 +5,7 @@ import torch
 
 from clausal.config import Settings
 from clausal.demo import world
+from clausal.observer import Calling
 from clausal.training.prepare import prepare
 
 
@@ -21,7 +22,7 @@ def training_with(averaging, every=0, epochs=4, **model):
 
 def after_each_pass(training):
     seen = []
-    training.run(on_pass=lambda report: seen.append(training.predictor.encoder.weight.detach().clone()))
+    training.run(Calling(passed=lambda report: seen.append(training.predictor.encoder.weight.detach().clone())))
     return seen
 
 

@@ -6,6 +6,7 @@ import torch
 from clausal.config import Settings
 from clausal.graph import Graph
 from clausal.logic import parse_clauses
+from clausal.observer import Calling
 from clausal.training import prepare
 
 FACTS = [("a", "p", "b"), ("b", "p", "c"), ("c", "q", "a"), ("a", "q", "c"), ("d", "p", "a"), ("b", "q", "d")]
@@ -23,7 +24,7 @@ def trained(rules=CLAUSES, valid=True, **sections):
     }
     values = {name: defaults.get(name, {}) | sections.get(name, {}) for name in {*defaults, *sections}}
     training, log = prepare(graph, parse_clauses(rules), Settings.from_mapping(values)), []
-    training.run(on_epoch=log.append)
+    training.run(Calling(epoch=log.append))
     return training, log
 
 

@@ -13,9 +13,10 @@ from torch import nn
 from torch.optim import Adagrad
 
 from clausal.config import Settings, TrainSettings
+from clausal.fast.adagrad import FusedAdagrad
 from clausal.graph import Graph, Names
 from clausal.training import prepare
-from clausal.training.optimizers import FusedAdagrad, make_optimizer, optimizer_tensors, restore_optimizer
+from clausal.training.optimizers import make_optimizer, optimizer_tensors, restore_optimizer
 
 
 def test_a_training_step_is_adagrad_on_the_gradient_summed_over_the_batch():
@@ -81,7 +82,7 @@ def test_the_step_of_a_gpu_gives_its_kernel_tables_of_every_parameter(monkeypatc
         parameters.addcdiv_(gradient, sums.sqrt().add_(1e-10), value=-rate)
         gradient.zero_()
 
-    monkeypatch.setitem(sys.modules, "clausal.fast.cuda", SimpleNamespace(descend_=descend_))
+    monkeypatch.setitem(sys.modules, "clausal.fast.cuda.step", SimpleNamespace(descend_=descend_))
     shapes = ((3, 4), (5,), (2, 3, 4), ())
     ours, theirs = ([nn.Parameter(torch.linspace(1, 2, math.prod(s)).reshape(s)) for s in shapes] for _ in range(2))
     settings = {"lr": 0.5, "initial_accumulator_value": 0.1}

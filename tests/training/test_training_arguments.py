@@ -9,6 +9,7 @@ from trainings import identical, parameters, run, settings_with
 from clausal.errors import InputError
 from clausal.logic import parse_clause
 from clausal.model import MultilinearScorer, Scorer, Table
+from clausal.observer import Calling
 from clausal.training import prepare
 
 
@@ -21,7 +22,7 @@ class Scaled(MultilinearScorer):
         super().__init__(dim)
         self.scale = nn.Parameter(torch.ones(dim))
 
-    def object_query(self, relation, subject):
+    def object_query(self, subject, relation):
         return self.scale * relation * subject
 
     subject_query = object_query
@@ -32,7 +33,7 @@ class Bounded(Scorer):
 
     name = "bounded"
 
-    def score(self, relation, subject, object):
+    def score(self, subject, relation, object):
         return (relation * subject * object).tanh().sum(-1)
 
 
@@ -49,7 +50,7 @@ def base():
         ({"clauses": ["p(X, Y) => q(X, Y)"]}, "clauses: expected a Clause, got str"),
         ({"settings": {"model": {"dim": 4}}}, "settings: expected a Settings, got dict"),
         ({"scorer": nn.Linear(2, 2)}, "scorer: expected a Scorer, got Linear"),
-        ({"encoder": Table(3, 20)}, "scorer or encoder: "),
+        ({"encoder": Table(3, 20)}, "encoder: "),
         ({"encoder": Table(30, 7)}, r"encoder\(ids\) must have shape \[30, 20\]; got \[30, 7\]"),
     ],
 )
@@ -99,7 +100,7 @@ def test_training_leaves_the_global_generator_alone(base):
 def test_a_loss_that_facts_cannot_satisfy_is_noted(base, scorer, loss, noted):
     told = []
     settings = settings_with(model={"scorer": scorer}, facts={"loss": loss})
-    prepare(base.graph, [parse_clause(str(base.clauses[0]))], settings, tell=told.append)
+    prepare(base.graph, [parse_clause(str(base.clauses[0]))], settings, observer=Calling(message=told.append))
     assert any("never positive" in message for message in told) is noted
 
 

@@ -16,6 +16,7 @@ from clausal.graph import Graph, Names
 from clausal.logic import parse_clause
 from clausal.model import MultilinearScorer, check_encoder, check_scorer
 from clausal.model.build import find_device
+from clausal.observer import Calling
 from clausal.training import prepare
 
 TINY = {"epochs": 3, "passes": 3}
@@ -140,7 +141,7 @@ class WeightedProduct(MultilinearScorer):
         super().__init__(dim)
         self.weights = nn.Parameter(torch.linspace(0.5, 1.5, dim))
 
-    def object_query(self, relation, subject):
+    def object_query(self, subject, relation):
         return self.weights * relation * subject
 
     subject_query = object_query
@@ -170,7 +171,7 @@ def test_validation_does_not_disturb_a_training(base):
         settings = settings_with(model={"scorer": "er-mlp"}, train=TINY, evaluate={"every": every, "patience": 0})
         training = prepare(graph, base.clauses, settings, encoder=encoder)
         last = {}
-        training.run(on_epoch=lambda _, last=last, t=training: last.update(parameters(t.predictor)))
+        training.run(Calling(epoch=lambda _, last=last, t=training: last.update(parameters(t.predictor))))
         ends.append(last)
     assert identical(*ends)
 
@@ -214,7 +215,7 @@ def test_early_stopping_keeps_the_best_model(base):
     training = prepare(base.graph, base.clauses, settings)
     seen = scripted(training, [0.1, 0.3, 0.2, 0.3, 0.25, 0.9])
     records = []
-    best = parameters(training.run(on_epoch=records.append))
+    best = parameters(training.run(Calling(epoch=records.append)))
     assert identical(best, seen[1])
     assert not identical(best, seen[4])
     assert len(records) == 10
@@ -235,7 +236,7 @@ def test_validation_finds_a_better_model_than_the_start(base):
     graph = replace(base.graph, valid=base.graph.train[:40])  # facts it also trains on are easy to rank
     settings = settings_with(train={"epochs": 20}, evaluate={"every": 10})
     records = []
-    prepare(graph, (), settings).run(on_epoch=records.append)
+    prepare(graph, (), settings).run(Calling(epoch=records.append))
     untrained = prepare(graph, (), settings)
     assert records[-1]["valid"]["mrr"] > 2 * untrained.validate(untrained.predictor)["mrr"]
 
@@ -256,7 +257,7 @@ def test_the_first_sets_are_unsearched_where_the_discriminator_moves_first(base)
     sets = []
     for clauses in ({"first": "adversary"}, {"first": "discriminator"}, {"adversary": "entities"}):
         training = prepare(base.graph, base.clauses, settings_with(clauses=clauses))
-        sets.append(training.find_adversarial_set()[0])
+        sets.append(training.find_adversarial_set()[0].vectors)
     assert torch.equal(sets[1], sets[2])
     assert not torch.equal(sets[0], sets[1])
 
@@ -264,11 +265,10 @@ def test_the_first_sets_are_unsearched_where_the_discriminator_moves_first(base)
 def test_adversarial_sets_are_constants_while_the_model_trains(base):
     training = prepare(base.graph, base.clauses, settings_with(train={"epochs": 1, "passes": 2}))
     at_passes = []
-    training.run(
-        on_pass=lambda _: at_passes.append([vectors.clone() for vectors in training.objective.adversarial_set])
-    )
+    loss = training.objective.clause_loss
+    training.run(Calling(passed=lambda _: at_passes.append([one.vectors.clone() for one in loss.adversarial_set])))
     assert torch.equal(at_passes[0][0], at_passes[1][0])
-    assert not any(vectors.requires_grad for vectors in training.objective.adversarial_set)
+    assert not any(one.vectors.requires_grad for one in loss.adversarial_set)
 
 
 def test_regularisers_shrink_what_they_weigh(base):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from clausal.config import Settings
+from clausal.observer import Calling
 from clausal.training import prepare
 
 
@@ -24,7 +25,7 @@ def settings_with(**sections) -> Settings:
 def run(graph, clauses, settings, **modules):
     """Train, and return the predictor and the reports of all passes."""
     reports = []
-    predictor = prepare(graph, clauses, settings, **modules).run(on_pass=reports.append)
+    predictor = prepare(graph, clauses, settings, **modules).run(Calling(passed=reports.append))
     return predictor, reports
 
 

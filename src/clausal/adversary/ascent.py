@@ -1,76 +1,22 @@
-"""Adversaries: they find the adversarial set S, the vectors on which the model breaks its clauses the most."""
+"""Gradient ascent on adversarial sets: lines 9 to 16 of Algorithm 1, and random real entities, where it starts."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
 
-from clausal.adversary.clauses import ArgumentSlots, ClauseGroup
+from clausal.adversary.adversary import AdversarialSet, Adversary, Vectors
+from clausal.adversary.clauses import ClauseGroup
 from clausal.adversary.regions import RegionName, projected, region_of, resolved
 from clausal.adversary.semantics import POOLINGS, Godel, Semantics
 from clausal.bounds.regions import Region
-from clausal.fast.features import features_of, has_features, violation_by_features
+from clausal.fast import fastest
 from clausal.model.predictor import LinkPredictor
 
-AdversarialSet = list[Tensor]
-"""S: for each group of clauses the vectors bound to its variables [clauses, sets, slots, dim]."""
-
-
-class Adversary(ABC):
-    """FindAdversarialSet of Algorithm 1, and the inconsistency loss on what it finds."""
-
-    @abstractmethod
-    def find(
-        self,
-        predictor: LinkPredictor,
-        groups: Sequence[ClauseGroup],
-        generator: torch.Generator | None = None,
-    ) -> AdversarialSet:
-        """Return an adversarial set for the model as it is."""
-
-    @abstractmethod
-    def start(
-        self,
-        predictor: LinkPredictor,
-        groups: Sequence[ClauseGroup],
-        generator: torch.Generator | None = None,
-    ) -> AdversarialSet:
-        """Return an adversarial set before any search: S₀."""
-
-    @abstractmethod
-    def inconsistency(
-        self, predictor: LinkPredictor, groups: Sequence[ClauseGroup], adversarial_set: AdversarialSet
-    ) -> Tensor:
-        """Return the inconsistency of each clause [clauses], in the order of the groups; weights not applied."""
-
-    def while_constant(
-        self, predictor: LinkPredictor, groups: Sequence[ClauseGroup], adversarial_set: AdversarialSet
-    ) -> AdversarialSet:
-        """Return what the discriminator trains on until the next search: the set, or what is quicker to score."""
-        return adversarial_set
-
-    def constant_inconsistency(
-        self, predictor: LinkPredictor, groups: Sequence[ClauseGroup], constants: AdversarialSet
-    ) -> Tensor:
-        """Return the inconsistency of each clause on what ``while_constant`` returned, the same numbers."""
-        return self.inconsistency(predictor, groups, constants)
-
-    def add_gradient(
-        self,
-        predictor: LinkPredictor,
-        groups: Sequence[ClauseGroup],
-        constants: AdversarialSet,
-        slopes: Tensor,
-        into: Tensor,
-    ) -> Tensor | None:
-        """Add Σ slope · ∂J_I/∂θ over clauses to the gradient by relations, and return ``constant_inconsistency``.
-
-        None, and nothing is added, where autograd has to find the gradient.
-        """
-        return None
+Projection = Callable[[Tensor], object]
+"""Projects vectors in place."""
 
 
 class RealEntities(Adversary):
@@ -82,64 +28,32 @@ class RealEntities(Adversary):
         self.semantics = semantics or Godel()
 
     @torch.no_grad()
-    def start(
-        self,
-        predictor: LinkPredictor,
-        groups: Sequence[ClauseGroup],
-        generator: torch.Generator | None = None,
-    ) -> AdversarialSet:
-        return [
-            predictor.random_arguments(
-                (
-                    len(group.clauses),
-                    self.sets,
-                    ArgumentSlots.of(group.shape, predictor.scorer.arguments).free,
-                ),
-                generator,
-            )
-            for group in groups
-        ]
-
     def find(
         self,
         predictor: LinkPredictor,
         groups: Sequence[ClauseGroup],
         generator: torch.Generator | None = None,
-    ) -> AdversarialSet:
-        return self.start(predictor, groups, generator)
+    ) -> list[Vectors]:
+        shapes = [(len(group), self.sets, group.slots(predictor).free) for group in groups]
+        return [Vectors(predictor.random_arguments(shape, generator)) for shape in shapes]
 
     def inconsistency(
         self, predictor: LinkPredictor, groups: Sequence[ClauseGroup], adversarial_set: AdversarialSet
     ) -> Tensor:
-        return self._pooled(
-            group.violation(predictor, self.semantics, vectors)
-            for group, vectors in zip(groups, adversarial_set, strict=True)
+        return torch.cat(
+            [
+                self.pool(group.violation(predictor, self.semantics, vectors_of(found)))
+                for group, found in zip(groups, adversarial_set, strict=True)
+            ]
         )
 
-    def while_constant(
-        self, predictor: LinkPredictor, groups: Sequence[ClauseGroup], adversarial_set: AdversarialSet
-    ) -> AdversarialSet:
-        return [
-            features_of(predictor, group, vectors) if has_features(predictor, group) else vectors
-            for group, vectors in zip(groups, adversarial_set, strict=True)
-        ]
-
-    def constant_inconsistency(
-        self, predictor: LinkPredictor, groups: Sequence[ClauseGroup], constants: AdversarialSet
-    ) -> Tensor:
-        return self._pooled(
-            violation_by_features(predictor, group, self.semantics, kept)
-            if has_features(predictor, group)
-            else group.violation(predictor, self.semantics, kept)
-            for group, kept in zip(groups, constants, strict=True)
-        )
-
-    def _pooled(self, violations: Iterable[Tensor]) -> Tensor:
-        return torch.cat([POOLINGS[self.pooling](violation) for violation in violations])
+    def pool(self, violations: Tensor) -> Tensor:
+        """Make one violation of those on the B sets of each clause: [clauses, sets] → [clauses]."""
+        return POOLINGS[self.pooling](violations)
 
 
 class GradientAscent(RealEntities):
-    """τ_a projected AdaGrad ascent steps on S, from randomly drawn entities: lines 9 to 16 of Algorithm 1.
+    """τ_a projected AdaGrad ascent steps on S, from randomly drawn entities.
 
     ``region`` is where S lives, and ``roles`` needs the train facts.
     """
@@ -165,36 +79,58 @@ class GradientAscent(RealEntities):
         predictor: LinkPredictor,
         groups: Sequence[ClauseGroup],
         generator: torch.Generator | None = None,
-    ) -> AdversarialSet:
-        return self.ascend(predictor, groups, self.start(predictor, groups, generator))  # randomly initialise S₀
-
-    def ascend(
-        self, predictor: LinkPredictor, groups: Sequence[ClauseGroup], adversarial_set: AdversarialSet
-    ) -> AdversarialSet:
-        """Climb from a given set, in place."""
-        # A vector that no free slot needs (a clause of constants alone) has nothing to ascend.
-        searched = [vectors.requires_grad_() for vectors in adversarial_set if vectors.numel()]
-        if not searched:
-            return adversarial_set
-        project_ = self._projections(predictor, groups)
-        ascent = torch.optim.Adagrad(searched, lr=self.learning_rate, initial_accumulator_value=0.1, maximize=True)
-        for _ in range(self.steps):
-            loss = self.inconsistency(predictor, groups, adversarial_set).sum()
-            gradients = torch.autograd.grad(loss, searched)  # g ← ∇_S J_I(A; θ, S)
-            for vectors, gradient in zip(searched, gradients, strict=True):
-                vectors.grad = gradient
-            ascent.step()  # S ← S + η g
-            for vectors, onto_region_ in zip(adversarial_set, project_, strict=True):
-                onto_region_(vectors.data)  # hⱼ ← proj(hⱼ)
-        return [vectors.detach() for vectors in adversarial_set]
+    ) -> list[Vectors]:
+        start = super().find(predictor, groups, generator)  # randomly initialise S₀
+        return fastest(ascend, self, predictor, groups, start)(self, predictor, groups, start)
 
     @torch.no_grad()
-    def _projections(self, predictor: LinkPredictor, groups: Sequence[ClauseGroup]) -> list[Callable[[Tensor], Tensor]]:
+    def projections(self, predictor: LinkPredictor, groups: Sequence[ClauseGroup]) -> list[Projection]:
         """Return the projection onto the region of each group, whose limits are looked up once."""
         if resolved(self.region, predictor) == "domain":
             return [predictor.domain.project_] * len(groups)
 
-        def onto(region: Region | None) -> Callable[[Tensor], Tensor]:
+        def onto(region: Region | None) -> Projection:
             return lambda vectors: vectors.copy_(projected(predictor, region, vectors))
 
         return [onto(region_of(predictor, group, self.region, self.facts)) for group in groups]
+
+
+def ascend(
+    ascent: GradientAscent, predictor: LinkPredictor, groups: Sequence[ClauseGroup], start: Sequence[Vectors]
+) -> list[Vectors]:
+    """Climb from given vectors, in place, on J_I of all clauses."""
+    vectors = [found.vectors for found in start]
+
+    def inconsistency() -> Tensor:
+        return ascent.inconsistency(predictor, groups, start).sum()
+
+    climb(inconsistency, vectors, ascent.projections(predictor, groups), ascent.steps, ascent.learning_rate)
+    return [Vectors(found.detach()) for found in vectors]
+
+
+def climb(
+    objective: Callable[[], Tensor],
+    vectors: Sequence[Tensor],
+    projections: Sequence[Projection],
+    steps: int,
+    learning_rate: float,
+) -> None:
+    """Take projected AdaGrad steps up, in place: lines 11 to 14 of Algorithm 1."""
+    # A vector that no free slot needs (a clause of constants alone) has nothing to ascend.
+    searched = [one.requires_grad_() for one in vectors if one.numel()]
+    if not searched:
+        return
+    optimizer = torch.optim.Adagrad(searched, lr=learning_rate, initial_accumulator_value=0.1, maximize=True)
+    for _ in range(steps):
+        gradients = torch.autograd.grad(objective(), searched)  # g ← ∇_S J_I(A; θ, S)
+        for one, gradient in zip(searched, gradients, strict=True):
+            one.grad = gradient
+        optimizer.step()  # S ← S + η g
+        for one, project_ in zip(vectors, projections, strict=True):
+            project_(one.data)  # hⱼ ← proj(hⱼ)
+
+
+def vectors_of(found: object) -> Tensor:
+    """Return the vectors of what was found for a group by a search among vectors."""
+    assert isinstance(found, Vectors)
+    return found.vectors

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from clausal.adversary.ascent import GradientAscent
-from clausal.adversary.clauses import ArgumentSlots, ClauseGroup
+from clausal.adversary.ascent import GradientAscent, climb
+from clausal.adversary.clauses import ClauseGroup
 from clausal.adversary.forms import violation_forms
 from clausal.adversary.reciprocal import readings_of
 from clausal.adversary.regions import RegionName, projected, region_of
@@ -93,7 +93,7 @@ def _certify(
 ) -> Certificate:
     alternatives = violation_forms(group.shape.formula, semantics)
     region = region_of(predictor, group, name, facts)
-    free = ArgumentSlots.of(group.shape, predictor.scorer.arguments).free
+    free = group.slots(predictor).free
     bounds = [bound_violation(predictor, group, forms, region) for forms in alternatives or ()]
     known = [bound for bound in bounds if bound is not None]
     values = torch.zeros(len(group.clauses), 1, dtype=torch.float64, device=predictor.device)
@@ -125,18 +125,18 @@ def _ascended(
     search: GradientAscent,
 ) -> Tensor:
     """Ascend from vectors [clauses, sets, free, dim], staying in the region, and return the worst on the way."""
-    if not vectors.numel():
-        return vectors
-    vectors.requires_grad_()
-    best, best_violation = vectors.detach().clone(), torch.full(vectors.shape[:2], -torch.inf).to(vectors)
-    optimiser = torch.optim.Adagrad([vectors], lr=search.learning_rate, initial_accumulator_value=0.1, maximize=True)
-    for _ in range(search.steps):
-        violation = group.violation(predictor, semantics, vectors)
-        better = violation.detach() > best_violation
-        best[better], best_violation[better] = vectors.detach()[better], violation.detach()[better]
-        (vectors.grad,) = torch.autograd.grad(violation.sum(), vectors)
-        optimiser.step()
-        vectors.data = projected(predictor, region, vectors.data)
+    best, best_violation = vectors.clone(), vectors.new_full(vectors.shape[:2], -torch.inf)
+
+    def violation() -> Tensor:
+        found = group.violation(predictor, semantics, vectors)
+        better = found.detach() > best_violation
+        best[better], best_violation[better] = vectors.detach()[better], found.detach()[better]
+        return found.sum()
+
+    def project_(moved: Tensor) -> None:
+        moved.copy_(projected(predictor, region, moved))
+
+    climb(violation, [vectors], [project_], search.steps, search.learning_rate)
     return best
 
 

@@ -29,6 +29,9 @@ class ClauseGroup:
     constants: Tensor  # [clauses, constants]
     weights: Tensor  # [clauses]
 
+    def __len__(self) -> int:
+        return len(self.clauses)
+
     def to(self, device: torch.device) -> ClauseGroup:
         """Return the group with its tensors on ``device``; itself if they are there, as adversaries know it by."""
         if self.relations.to(device) is self.relations:
@@ -36,62 +39,73 @@ class ClauseGroup:
         tensors = (tensor.to(device) for tensor in (self.relations, self.constants, self.weights))
         return ClauseGroup(self.shape, self.clauses, *tensors)
 
+    def slots(self, predictor: LinkPredictor) -> ArgumentSlots:
+        """Say which vectors the atoms are scored on by this predictor."""
+        return ArgumentSlots.of(self.shape, predictor.of_pairs)
+
     def violation(self, predictor: LinkPredictor, semantics: Semantics, vectors: Tensor) -> Tensor:
-        """Say how much each clause is violated on each set of vectors [clauses, sets, slots, dim] → [clauses, sets]."""
-        slots = ArgumentSlots.of(self.shape, predictor.scorer.arguments)
-        if slots.fixed:
-            constants = self.constant_vectors(predictor).unsqueeze(1)
-            vectors = torch.cat([vectors, constants.expand(-1, vectors.shape[1], -1, -1)], 2)
+        """Say how much each clause is violated on each set of vectors [clauses, sets, free, dim] → [clauses, sets]."""
+        return semantics.violation(self.shape.formula, self.scores(predictor, vectors))
+
+    def scores(self, predictor: LinkPredictor, vectors: Tensor) -> Tensor:
+        """Score every atom on each set of vectors [clauses, sets, free, dim] → [clauses, sets, atoms]."""
+        constants = self.constant_vectors(predictor)
+        if constants.shape[1]:
+            vectors = torch.cat([vectors, constants.unsqueeze(1).expand(-1, vectors.shape[1], -1, -1)], 2)
         # Slot by slot, as a list of indices would travel to the device each time.
-        by_slot = vectors.unbind(2)
-        arguments = [torch.stack([by_slot[slot] for slot in places], 2) for places in slots.positions]
+        by_slot, slots = vectors.unbind(2), self.slots(predictor)
+        subject, object = (torch.stack([by_slot[slot] for slot in of_atoms], 2) for of_atoms in slots.positions)
         relation = predictor.relation(self.relations).unsqueeze(1)  # [clauses, 1, atoms, relation_dim]
-        scores = predictor.scorer.score(relation, *arguments)  # [clauses, sets, atoms]
-        return semantics.violation(self.shape.formula, scores)
+        return predictor.scorer.score(subject, relation, object)
 
     def constant_vectors(self, predictor: LinkPredictor) -> Tensor:
         """Return the vectors that the model gives to the fixed slots [clauses, fixed, dim]."""
-        slots = ArgumentSlots.of(self.shape, predictor.scorer.arguments)
-        if not slots.fixed:
-            return predictor.relations.new_empty(len(self.clauses), 0, predictor.scorer.dim)
-        columns = [torch.stack([self.constants[:, i] for i in ids], 1) for ids in zip(*slots.fixed, strict=True)]
-        return predictor.fixed_arguments(*columns)
+        fixed = self.slots(predictor).fixed
+        if not fixed and not predictor.of_pairs:
+            return predictor.relations.new_empty(len(self), 0, predictor.scorer.dim)
+        width = 2 if predictor.of_pairs else 1
+        columns = [torch.stack([self.constants[:, place] for place in places], 1) for places in fixed]
+        ids = torch.stack(columns, 1) if columns else self.constants.new_empty(len(self), 0, width)
+        return predictor.constant_vectors(ids)  # [clauses, fixed, width] → [clauses, fixed, dim]
 
 
 @dataclass(frozen=True)
 class ArgumentSlots:
     """Which vectors the atoms of a shape are scored on.
 
-    ``free`` vectors are the adversary's to choose: one for each variable or, for a scorer of entity pairs, one for
-    each pair that holds a variable. ``fixed`` ones follow them: tuples of constants whose vector the model gives.
-    ``positions[i]`` lists for each atom the slot of its i-th argument.
+    ``free`` vectors are the adversary's to choose: one for each variable or, where a model has vectors of entity
+    pairs, one for each pair that holds a variable. The fixed ones follow them, whose vectors the model gives: ``fixed``
+    says which constants they stand for. ``positions`` are the slots of all atoms' subjects and of all objects.
     """
 
     free: int
     fixed: tuple[tuple[int, ...], ...]
-    positions: tuple[list[int], ...]
+    positions: tuple[list[int], list[int]]
 
     @staticmethod
     @cache
-    def of(shape: Shape, arguments: int) -> ArgumentSlots:
-        """Lay out the slots of a shape for a scorer with that many arguments."""
-        by_atom = [_argument_keys(atom, arguments) for atom in shape.atoms]
-        keys = list(dict.fromkeys(key for keys in by_atom for key in keys))
-        free = [key for key in keys if any(slot.kind == "variable" for slot in key)]
-        fixed = [key for key in keys if key not in free]
-        if arguments == 2:
+    def of(shape: Shape, pairs: bool = False) -> ArgumentSlots:
+        """Lay out the slots of a shape for a model of entities, or of entity pairs."""
+        by_atom = [_slots_of(atom, pairs) for atom in shape.atoms]
+        distinct = list(dict.fromkeys(key for keys in by_atom for key in keys))
+        free = [key for key in distinct if any(slot.kind == "variable" for slot in key)]
+        fixed = [key for key in distinct if key not in free]
+        if not pairs:
             free.sort(key=lambda key: key[0].index)  # by variable, also where atoms are turned round
         order = {key: position for position, key in enumerate(free + fixed)}
+        subjects = [order[keys[0]] for keys in by_atom]
+        # The object of a pair is the vector of ones that a model of pairs has after the constants.
+        objects = [len(order)] * len(by_atom) if pairs else [order[keys[1]] for keys in by_atom]
         return ArgumentSlots(
             free=len(free),
             fixed=tuple(tuple(slot.index for slot in key) for key in fixed),
-            positions=tuple([order[keys[i]] for keys in by_atom] for i in range(arguments)),
+            positions=(subjects, objects),
         )
 
 
-def _argument_keys(atom: AtomShape, arguments: int) -> list[tuple[Slot, ...]]:
-    """Return what each argument of an atom stands for: a term each, or the pair of both."""
-    return [(atom.subject,), (atom.object,)] if arguments == 2 else [(atom.subject, atom.object)]
+def _slots_of(atom: AtomShape, pairs: bool) -> list[tuple[Slot, ...]]:
+    """Return what the vectors of an atom stand for: a term each, or the pair of both."""
+    return [(atom.subject, atom.object)] if pairs else [(atom.subject,), (atom.object,)]
 
 
 def group_clauses(clauses: Sequence[Clause], entities: Names, relations: Names) -> list[ClauseGroup]:

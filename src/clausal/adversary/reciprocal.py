@@ -77,6 +77,6 @@ def _read(group: ClauseGroup, turned: Sequence[bool], predictor: LinkPredictor) 
 
     formula = map_leaves(group.shape.formula, turn)
     mask = torch.tensor(turned, device=group.relations.device)
-    relations = torch.where(mask, predictor.turned(group.relations), group.relations)
+    relations = torch.where(mask, predictor.inverse(group.relations), group.relations)
     shape = replace(group.shape, formula=formula, atoms=tuple(leaves(formula)))
     return replace(group, shape=shape, relations=relations)

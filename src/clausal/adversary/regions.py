@@ -11,7 +11,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from clausal.adversary.clauses import ArgumentSlots, ClauseGroup
+from clausal.adversary.clauses import ClauseGroup
 from clausal.bounds.regions import Balls, Boxes, Discs, Region
 from clausal.errors import InputError
 from clausal.logic.syntax import Implies, leaves
@@ -81,8 +81,7 @@ def region_within(predictor: LinkPredictor, group: ClauseGroup, limits: Tensor) 
 
 def components_of_slots(predictor: LinkPredictor, group: ClauseGroup) -> tuple[int, Tensor]:
     """Return the number of free slots, and the components of the fixed ones."""
-    free = ArgumentSlots.of(group.shape, predictor.scorer.arguments).free
-    return free, predictor.scorer.components(group.constant_vectors(predictor))
+    return group.slots(predictor).free, predictor.scorer.components(group.constant_vectors(predictor))
 
 
 def _boxes(low: Tensor, high: Tensor, free: int, fixed: Tensor) -> Boxes:
@@ -112,20 +111,16 @@ def _roles(predictor: LinkPredictor, group: ClauseGroup, facts: Tensor) -> Boxes
     hull = region_of(predictor, group, "hull")
     assert isinstance(hull, Boxes)
     low, high = hull.low.clone(), hull.high.clone()
-    slots = ArgumentSlots.of(group.shape, predictor.scorer.arguments)
+    slots = group.slots(predictor)
 
     @cache
     def limits(relation: int, argument: int) -> tuple[Tensor, Tensor] | None:
-        turned, relation = divmod(relation, predictor.num_relations)  # r⁻¹ of a reciprocal model is r + R
+        inverse, relation = divmod(relation, predictor.num_relations)  # r⁻¹ of a reciprocal model is r + R
         of_relation = facts[facts[:, 1] == relation].long()
         if not len(of_relation):
             return None
-        subjects, objects = of_relation[:, 2 * turned], of_relation[:, 2 - 2 * turned]
-        if predictor.scorer.arguments == 1:
-            vectors = predictor.fixed_arguments(subjects, objects)
-        else:
-            vectors = predictor.encode((objects if argument else subjects).unique())
-        components = predictor.scorer.components(vectors)
+        subjects, objects = of_relation[:, 2 * inverse], of_relation[:, 2 - 2 * inverse]
+        components = predictor.scorer.components(predictor.role_vectors(subjects, objects, argument))
         return components.amin(0), components.amax(0)
 
     for clause, relations in enumerate(group.relations.tolist()):

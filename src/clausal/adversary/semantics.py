@@ -2,13 +2,12 @@
 
 Gödel's is the paper's: it works on scores as they are, with min for ∧, max for ∨ and −score for ¬, and an
 implication is violated by [φ(body) − φ(head)]₊. Sum and threshold are variants of it that closed forms treat better.
-Product and Łukasiewicz work on truth values, sigmoid(score).
-
-Pooling: one violation for each clause from its B adversarial sets.
+Product and Łukasiewicz work on truth values, sigmoid(score). Pooling makes one violation of those on B sets.
 """
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import reduce
@@ -213,11 +212,12 @@ def make_semantics(settings: ClauseSettings) -> Semantics:
 
 
 Pooling = Callable[[Tensor], Tensor]
-"""[clauses, sets] → [clauses]."""
+"""One violation for each clause from those on its B adversarial sets: [clauses, sets] → [clauses]."""
 
 POOLINGS: dict[str, Pooling] = {
     "sum": lambda violations: violations.sum(1),
     "mean": lambda violations: violations.mean(1),
     "max": lambda violations: violations.amax(1),
-    "logsumexp": lambda violations: torch.logsumexp(violations, 1),
+    # Less ln B, so that a clause that is violated on no set has 0.
+    "logsumexp": lambda violations: torch.logsumexp(violations, 1) - math.log(violations.shape[1]),
 }

@@ -1,7 +1,7 @@
 """The largest violation of clauses over a region: which bound treats which scorer, as a certificate and as a loss.
 
-A certificate comes with a point that is nearly as bad. A loss needs none: ``solve_violation`` returns what the bound
-has to keep, and ``largest_violation`` is the bound for what was kept, valid however the parameters move on.
+A certificate comes with a point that is nearly as bad. A loss needs none: ``solve_violation`` returns the λ and μ of
+the bound, and ``largest_violation`` is the bound for them, valid however the parameters move on.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from clausal.adversary.clauses import ArgumentSlots, ClauseGroup
+from clausal.adversary.clauses import ClauseGroup
 from clausal.bounds.balls.dual import bound_on_balls, largest_on_balls, solve_on_balls
 from clausal.bounds.balls.phases import bound_by_phases
 from clausal.bounds.balls.spectral import bound_by_spectrum
@@ -19,12 +19,20 @@ from clausal.bounds.blocks import AtomBlocks, Bound, LinearForms
 from clausal.bounds.boxes.dual import bound_on_boxes, largest_on_boxes, solve_on_boxes
 from clausal.bounds.boxes.reflexive import bound_quadratics
 from clausal.bounds.distances.triangle import Edges, bound_distances, largest_of_distances
-from clausal.bounds.regions import Balls, Boxes, Discs, Region
+from clausal.bounds.regions import Boxes, Discs, Region
 from clausal.model.predictor import LinkPredictor
-from clausal.model.scorers import BlockScorer, ModelF, RotatE, TransE
+from clausal.model.scorers import BlockScorer, RotatE, TransE
 
-Kept = tuple[Tensor, ...]
-"""What a bound needs to be a loss: nothing for closed forms, λ on boxes and by phases, λ and μ on balls and discs."""
+
+@dataclass(frozen=True, eq=False)
+class DualPoint:
+    """What a bound needs to be a loss: nothing for closed forms, λ on boxes and by phases, λ and μ on balls and discs.
+
+    The bound is valid for every λ and μ; those that are solved for make it smallest.
+    """
+
+    weights: Tensor | None = None  # λ [clauses, forms]
+    multipliers: Tensor | None = None  # μ
 
 
 def bound_violation(
@@ -40,34 +48,33 @@ def bound_violation(
         return None
     atoms, place, free = blocks.atoms, blocks.region, blocks.free
     if isinstance(place, Boxes):
-        bound = bound_quadratics(atoms, forms, place, free) or bound_on_boxes(atoms, forms, place, free)
-    else:
-        bound = (
-            bound_by_spectrum(atoms, forms, place, free)
-            or bound_by_phases(atoms, forms, place, free)
-            or bound_on_balls(atoms, forms, place, free)
-        )
-    return _without_ones(bound) if predictor.scorer.arguments == 1 else bound
+        return bound_quadratics(atoms, forms, place, free) or bound_on_boxes(atoms, forms, place, free)
+    return (
+        bound_by_spectrum(atoms, forms, place, free)
+        or bound_by_phases(atoms, forms, place, free)
+        or bound_on_balls(atoms, forms, place, free)
+    )
 
 
 def solve_violation(
     predictor: LinkPredictor, group: ClauseGroup, forms: LinearForms, region: Region | None
-) -> Kept | None:
+) -> DualPoint | None:
     """Return what ``largest_violation`` needs for the least bound of the model as it is; None where none is known."""
     if not _free(predictor, group) or isinstance(predictor.scorer, TransE | RotatE):
-        return ()
+        return DualPoint()
     blocks = _blocks(predictor, group, region)
     if blocks is None:
         return None
     if isinstance(blocks.region, Boxes):
-        return solve_on_boxes(blocks.atoms, forms, blocks.region, blocks.free)
-    return solve_on_balls(blocks.atoms, forms, blocks.region, blocks.free)
+        solved = solve_on_boxes(blocks.atoms, forms, blocks.region, blocks.free)
+        return None if solved is None else DualPoint(*solved)
+    return DualPoint(*solve_on_balls(blocks.atoms, forms, blocks.region, blocks.free))
 
 
 def largest_violation(
-    predictor: LinkPredictor, group: ClauseGroup, forms: LinearForms, region: Region | None, kept: Kept
+    predictor: LinkPredictor, group: ClauseGroup, forms: LinearForms, region: Region | None, dual: DualPoint
 ) -> Tensor:
-    """Return a bound on the largest min over forms [clauses], differentiable, for what was kept.
+    """Return a bound on the largest min over forms [clauses], differentiable, for given λ and μ.
 
     Nothing here is searched for, made on the host or waited for, so that a training step can be recorded on a GPU,
     but for decompositions of larger matrices: RESCAL on sphere and ball, and r(X, X) in conjunctions there.
@@ -79,20 +86,18 @@ def largest_violation(
     blocks = _blocks(predictor, group, region)
     assert blocks is not None, "solved before"
     if isinstance(blocks.region, Boxes):
-        return largest_on_boxes(blocks.atoms, forms, blocks.region, blocks.free, *kept)
-    return largest_on_balls(blocks.atoms, forms, blocks.region, blocks.free, *kept)
+        return largest_on_boxes(blocks.atoms, forms, blocks.region, blocks.free, dual.weights)
+    return largest_on_balls(blocks.atoms, forms, blocks.region, blocks.free, dual.weights, dual.multipliers)
 
 
 def _free(predictor: LinkPredictor, group: ClauseGroup) -> int:
-    return ArgumentSlots.of(group.shape, predictor.scorer.arguments).free
+    return group.slots(predictor).free
 
 
 def _evaluated(predictor: LinkPredictor, group: ClauseGroup, forms: LinearForms) -> Tensor:
     """Return the forms [clauses, forms] of clauses of constants alone: there is nothing to choose."""
-    slots = ArgumentSlots.of(group.shape, predictor.scorer.arguments)
-    by_slot = group.constant_vectors(predictor).unbind(1)
-    arguments = [torch.stack([by_slot[slot] for slot in places], 1) for places in slots.positions]
-    scores = predictor.scorer.score(predictor.relation(group.relations), *arguments)
+    nothing = predictor.relations.new_empty(len(group), 1, 0, predictor.scorer.dim)
+    scores = group.scores(predictor, nothing).squeeze(1)
     return scores @ forms.like(scores).matrix.T + forms.like(scores).offsets
 
 
@@ -104,7 +109,7 @@ def _bound_evaluated(predictor: LinkPredictor, group: ClauseGroup, forms: Linear
 
 
 def _edges(predictor: LinkPredictor, group: ClauseGroup, region: Region | None) -> Edges:
-    scorer, slots = predictor.scorer, ArgumentSlots.of(group.shape, predictor.scorer.arguments)
+    scorer, slots = predictor.scorer, group.slots(predictor)
     assert isinstance(scorer, TransE | RotatE)
     fixed = scorer.components(group.constant_vectors(predictor))
     subjects, objects = slots.positions
@@ -122,29 +127,11 @@ class _Blocks:
 
 def _blocks(predictor: LinkPredictor, group: ClauseGroup, region: Region | None) -> _Blocks | None:
     scorer = predictor.scorer
-    if region is None or not isinstance(scorer, BlockScorer | ModelF):
+    if region is None or not isinstance(scorer, BlockScorer):
         return None
-    relations = predictor.relation(group.relations)
-    slots = ArgumentSlots.of(group.shape, scorer.arguments)
-    if isinstance(scorer, BlockScorer):
-        atoms = AtomBlocks(scorer.blocks(relations), tuple(slots.positions[0]), tuple(slots.positions[1]))
-    else:
-        # θ · h is bilinear in h and in a vector of ones, which takes the slot after the last.
-        ones = (slots.free + len(slots.fixed),) * len(group.shape.atoms)
-        atoms = AtomBlocks(relations[..., None, None], tuple(slots.positions[0]), ones)
-        region = _with_ones(region)
+    slots = group.slots(predictor)
+    subjects, objects = map(tuple, slots.positions)
+    atoms = AtomBlocks(scorer.blocks(predictor.relation(group.relations)), subjects, objects)
     if isinstance(region, Discs) and atoms.matrices.shape[-1] == 1:
         region = region.intervals()  # for which corners are exact, and the Lagrangian dual is not
     return _Blocks(atoms, region, slots.free)
-
-
-def _with_ones(region: Region) -> Region:
-    if isinstance(region, Boxes):
-        ones = torch.ones_like(region.low[:, :1])
-        return Boxes(torch.cat([region.low, ones], 1), torch.cat([region.high, ones], 1))
-    fixed = torch.cat([region.fixed, region.fixed.new_ones(len(region.fixed), 1, *region.fixed.shape[2:])], 1)
-    return Discs(region.radius, fixed) if isinstance(region, Discs) else Balls(region.free, fixed, region.sphere)
-
-
-def _without_ones(bound: Bound | None) -> Bound | None:
-    return bound and Bound(bound.value, bound.weights, bound.components[:, :-1])

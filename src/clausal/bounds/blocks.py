@@ -1,6 +1,11 @@
-"""Atoms as block-bilinear forms, φ_a(x, y) = Σᵢ xᵢᵀ M_aᵢ yᵢ over small components i, and what a bound consists of.
+"""What is bounded: linear forms of the scores of atoms, where each atom is a sum of small bilinear forms.
 
-Forms gathered by the free slots that they depend on, with constants as factors: what closed forms and losses use.
+An atom scores φ_a(x, y) = Σᵢ xᵢᵀ M_aᵢ yᵢ over components i (``AtomBlocks``); a violation is max over a region of
+minⱼ (Cⱼ · scores + oⱼ) (``LinearForms``); and a bound of it is a number, the λ that gives it and a point of the region
+(``Bound``). For one form, or a weighted mean of several, all atoms on the same variables add up (``GatheredForm``).
+
+Vectors have slots: the free ones, which are the variables, come first and the fixed ones, the constants, after them.
+See "Forms", "Duality" and "Blocks" in docs/explanation/certificates.md.
 """
 
 from __future__ import annotations
@@ -12,6 +17,8 @@ from typing import TypeVar
 import torch
 from torch import Tensor
 
+_Slots = TypeVar("_Slots", int, tuple[int, int])
+
 
 @dataclass(frozen=True, eq=False)
 class LinearForms:
@@ -21,7 +28,7 @@ class LinearForms:
     offsets: Tensor  # [forms]
 
     def like(self, tensor: Tensor) -> LinearForms:
-        """Return the forms with the dtype and on the device of ``tensor``; they travel there once."""
+        """Return the forms with the dtype and on the device of ``tensor``; each copy is made once."""
         key = tensor.dtype, tensor.device
         if key not in self._copies:
             self._copies[key] = LinearForms(self.matrix.to(tensor), self.offsets.to(tensor))
@@ -64,7 +71,7 @@ class AtomBlocks:
         return is_subject * by_subject + is_object * by_object
 
     def reflexive(self, slot: int) -> bool:
-        """Say whether an atom has the slot as subject and as object, r(X, X), and so is quadratic in it."""
+        """Tell whether an atom has the slot as subject and as object, r(X, X), and so is quadratic in it."""
         return (slot, slot) in zip(self.subjects, self.objects, strict=True)
 
     def detach(self) -> AtomBlocks:
@@ -74,6 +81,54 @@ class AtomBlocks:
     def clause_range(self, start: int, end: int) -> AtomBlocks:
         """Return the atoms of some of the clauses."""
         return AtomBlocks(self.matrices[start:end], self.subjects, self.objects)
+
+
+@dataclass
+class GatheredForm:
+    """One form, sorted by the free slots that its atoms depend on.
+
+    Σ over pairs (v, w) of x_vᵀ M x_w + Σ over squares of x_vᵀ S x_v + Σ over linear of ℓ · x_v + constant. Matrices
+    are [clauses, components, size, size].
+    """
+
+    constant: Tensor  # [clauses]
+    pairs: dict[tuple[int, int], Tensor] = field(default_factory=dict)  # atoms on two slots, the smaller slot first
+    squares: dict[int, Tensor] = field(default_factory=dict)  # atoms r(X, X)
+    linear: dict[int, Tensor] = field(default_factory=dict)  # atoms with a constant: ℓ [clauses, components, size]
+
+    @property
+    def separate(self) -> bool:
+        """Whether no slot occurs in two of the terms, so that each term can be maximised on its own."""
+        slots = [*(slot for pair in self.pairs for slot in pair), *self.squares, *self.linear]
+        return len(slots) == len(set(slots))
+
+
+def gather_form(
+    atoms: AtomBlocks, forms: LinearForms, fixed: Tensor, free: int, weights: Tensor | None = None
+) -> GatheredForm:
+    """Weigh forms by λ [clauses, forms], which a single form does not need, and add up atoms on the same slots."""
+    linear_forms = forms.like(atoms.matrices)
+    weights = torch.ones_like(linear_forms.offsets).expand(len(fixed), -1) if weights is None else weights
+    matrices = ((weights @ linear_forms.matrix)[:, :, None, None, None] * atoms.matrices).unbind(1)
+    form = GatheredForm(weights @ linear_forms.offsets)
+    for place in forms.atoms:
+        matrix, subject, object = matrices[place], atoms.subjects[place], atoms.objects[place]
+        if subject == object < free:
+            _add(form.squares, subject, matrix)
+        elif subject < free and object < free:
+            _add(form.pairs, (min(subject, object), max(subject, object)), matrix if subject < object else matrix.mT)
+        elif subject < free:
+            _add(form.linear, subject, torch.einsum("nist,nit->nis", matrix, fixed[:, object - free]))
+        elif object < free:
+            _add(form.linear, object, torch.einsum("nist,nis->nit", matrix, fixed[:, subject - free]))
+        else:
+            ends = fixed[:, subject - free], fixed[:, object - free]
+            form.constant = form.constant + torch.einsum("nis,nist,nit->n", ends[0], matrix, ends[1])
+    return form
+
+
+def _add(sums: dict[_Slots, Tensor], key: _Slots, tensor: Tensor) -> None:
+    sums[key] = sums[key] + tensor if key in sums else tensor
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,50 +152,3 @@ def best_set(atoms: AtomBlocks, forms: LinearForms, components: Tensor) -> Tenso
     """Return the set of each clause on which min over forms is largest: [clauses, slots, components, size]."""
     best = attained(atoms, forms, components).argmax(1)
     return components[torch.arange(len(components), device=components.device), best]
-
-
-_Key = TypeVar("_Key")
-
-
-@dataclass
-class Terms:
-    """One form in the vectors of free slots; matrices are [clauses, components, size, size]."""
-
-    constant: Tensor  # [clauses]
-    pairs: dict[tuple[int, int], Tensor] = field(default_factory=dict)  # the smaller slot first
-    squares: dict[int, Tensor] = field(default_factory=dict)
-    linear: dict[int, Tensor] = field(default_factory=dict)  # [clauses, components, size]
-
-    @property
-    def separate(self) -> bool:
-        """Whether no slot stands in two terms."""
-        slots = [*(slot for pair in self.pairs for slot in pair), *self.squares, *self.linear]
-        return len(slots) == len(set(slots))
-
-
-def gather_terms(
-    atoms: AtomBlocks, forms: LinearForms, fixed: Tensor, free: int, weights: Tensor | None = None
-) -> Terms:
-    """Weigh forms by λ [clauses, forms], which a single form does not need, and add up atoms on the same slots."""
-    linear_forms = forms.like(atoms.matrices)
-    weights = torch.ones_like(linear_forms.offsets).expand(len(fixed), -1) if weights is None else weights
-    matrices = ((weights @ linear_forms.matrix)[:, :, None, None, None] * atoms.matrices).unbind(1)
-    terms = Terms(weights @ linear_forms.offsets)
-    for place in forms.atoms:
-        matrix, subject, object = matrices[place], atoms.subjects[place], atoms.objects[place]
-        if subject == object < free:
-            _add(terms.squares, subject, matrix)
-        elif subject < free and object < free:
-            _add(terms.pairs, (min(subject, object), max(subject, object)), matrix if subject < object else matrix.mT)
-        elif subject < free:
-            _add(terms.linear, subject, torch.einsum("nist,nit->nis", matrix, fixed[:, object - free]))
-        elif object < free:
-            _add(terms.linear, object, torch.einsum("nist,nis->nit", matrix, fixed[:, subject - free]))
-        else:
-            ends = fixed[:, subject - free], fixed[:, object - free]
-            terms.constant = terms.constant + torch.einsum("nis,nist,nit->n", ends[0], matrix, ends[1])
-    return terms
-
-
-def _add(sums: dict[_Key, Tensor], key: _Key, tensor: Tensor) -> None:
-    sums[key] = sums[key] + tensor if key in sums else tensor

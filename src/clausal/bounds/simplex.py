@@ -11,9 +11,19 @@ Smoothed = Callable[[Tensor, float], tuple[Tensor, Tensor, Tensor]]
 """(λ [problems, forms], τ) → value [problems], gradient [problems, forms], Hessian [problems, forms, forms]."""
 
 TEMPERATURES = tuple(0.1 ** (1 + step) for step in range(8))
+"""The τ of the smoothings in turn, where values are about 1."""
 _HALVINGS = 40
+"""Two weights are found to 2⁻⁴⁰."""
 _NEWTON_STEPS = 12
+"""Most steps for one τ."""
+_CONVERGED = 1e-4
+"""A τ is done where a step promises less than this share of it."""
 _BACKTRACKS = 12
+"""How often a step is cut to a third at most until it gains enough."""
+_ENOUGH = 0.1
+"""A step gains enough with this share of what its slope promises (Armijo's rule)."""
+_SHORT_OF_THE_EDGE = 0.95
+"""Share of the way to a weight of 0 that one step may go."""
 
 
 def minimise_on_simplex(function: Smoothed, problems: Tensor) -> Tensor:
@@ -47,15 +57,15 @@ def _newton(function: Smoothed, weights: Tensor, temperature: float) -> Tensor:
     for _ in range(_NEWTON_STEPS):
         direction = newton_direction(gradient, hessian)
         decrement = -(direction * gradient).sum(1)  # how much a full step is expected to gain, twice over
-        converged = ~(decrement > 1e-4 * temperature)
+        converged = ~(decrement > _CONVERGED * temperature)
         if converged.all():
             break
         shrinking = torch.where(direction < 0, -weights / direction, torch.inf).amin(1)
-        step = (0.95 * shrinking).clamp_max(1.0)
+        step = (_SHORT_OF_THE_EDGE * shrinking).clamp_max(1.0)
         for _ in range(_BACKTRACKS):
             trial = weights + step[:, None] * direction
             new_value, new_gradient, new_hessian = _with_barrier(function, trial, temperature)
-            better = new_value <= value - 0.1 * step * decrement
+            better = new_value <= value - _ENOUGH * step * decrement
             if (better | converged).all():
                 break
             step = torch.where(better, step, step / 3)

@@ -28,6 +28,7 @@ def review(
         "file": source,
         "format": format,
         "clauses": len(clauses),
+        "counted_in": None if graph is None else {"graph": graph.name, "split": "train", "facts": len(graph.train)},
         "shapes": _shapes(shapes, graph, measured),
         "unknown": None if graph is None else _unknown(clauses, graph),
         "tautologies": [_named(clause) for clause in find_tautologies(clauses)],
@@ -59,7 +60,8 @@ def print_report(format: Format, report: dict[str, Any]) -> None:
             {key.removeprefix("graph_").replace("_", " "): row[key] for key in wanted}
             for row in report["rules"][:_SHOWN]
         ]
-        print_table(rows, "in the train facts")
+        counted = report["counted_in"]
+        print_table(rows, f"in the {counted['facts']:,} train facts of {counted['graph']}")
         _print_more(console, report["rules"])
         _print_list(console, "unknown names", [problem["message"] for problem in report["unknown"]])
     _print_list(console, "saying nothing: they hold whatever the facts are", report["tautologies"])

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from clausal.cli.inputs import ColumnsOption, locate_clauses, read_clauses, read_graph
+from clausal.cli.inputs import (
+    ColumnsOption,
+    SplitSeedOption,
+    TestOption,
+    ValidOption,
+    locate_clauses,
+    read_clauses,
+    read_graph,
+)
 from clausal.cli.output import Format, FormatOption, say
 from clausal.cli.progress import Bars
 from clausal.errors import InputError
@@ -21,7 +29,7 @@ if TYPE_CHECKING:
 def clauses(
     file: Annotated[str, typer.Argument(metavar="FILE", help="Rules in any known format, or a data set's name.")],
     graph: Annotated[
-        str | None, typer.Option(help="Graph to compare the clauses with: a folder, a file, or a data set's name.")
+        str | None, typer.Option(help="Graph in whose train facts the clauses are counted: as for clausal train.")
     ] = None,
     from_: Annotated[
         str | None,
@@ -44,6 +52,9 @@ def clauses(
         typer.Option(min=0, max=1, help="Write only clauses with at least this confidence in the graph."),
     ] = None,
     columns: ColumnsOption = "sro",
+    valid: ValidOption = None,
+    test: TestOption = None,
+    split_seed: SplitSeedOption = None,
     format: FormatOption = Format.table,
 ) -> None:
     """Show what a file of rules says and what of it holds in a graph, or convert it."""
@@ -58,11 +69,12 @@ def clauses(
         check_new_file(out)
     name = from_ or detect_format(locate_clauses(file))
     given = read_clauses(file, name, None if graph is None else Path(graph))
-    loaded = None if graph is None else read_graph(graph, columns=columns, whole=True)
     measured: Sequence[Measures | None] = [None] * len(given)
-    if loaded is not None:
+    loaded = None
+    if graph is not None:
         from clausal.logic import measure_clauses
 
+        loaded = read_graph(graph, columns=columns, valid=valid, test=test, split_seed=split_seed)
         with Bars() as bars:
             measured = measure_clauses(given, loaded, observer=bars)
     if to is not None or out is not None or choosing:

@@ -39,6 +39,14 @@ ValidOption = Annotated[
 TestOption = Annotated[
     float | None, typer.Option(metavar="SHARE", help="Share of test facts when GRAPH is one file; 0.1 by default.")
 ]
+SplitSeedOption = Annotated[
+    int | None,
+    typer.Option(
+        metavar="NUMBER",
+        min=0,
+        help="Seed that draws valid and test when GRAPH is one file; 0 by default, for every command.",
+    ),
+]
 
 
 def read_graph(
@@ -47,22 +55,26 @@ def read_graph(
     columns: str,
     valid: float | None = None,
     test: float | None = None,
-    seed: int = 0,
+    split_seed: int | None = None,
     whole: bool = False,
 ) -> Graph:
-    """Load a graph and say what was found; one file is split by these shares, or the usual ones, or kept ``whole``."""
+    """Load a graph and say what was found; one file is split by these shares, or the usual ones, or kept ``whole``.
+
+    The split of a file does not depend on the settings of a training: every command holds out the same facts.
+    """
     from clausal.graph import load_graph
 
-    given = {name: share for name, share in (("valid", valid), ("test", test)) if share is not None}
-    shares = {"valid": 0.0, "test": 0.0} if whole else given
+    options = {"valid": valid, "test": test, "split-seed": split_seed}
+    given = {name: value for name, value in options.items() if value is not None}
+    shares = {name: 0.0 if whole else given[name] for name in ("valid", "test") if whole or name in given}
     with Bars() as bars:
-        graph = load_graph(source, columns=columns, seed=seed, observer=bars, **shares)
+        graph = load_graph(source, columns=columns, seed=split_seed or 0, observer=bars, **shares)
     say(graph.summary())
     for note in graph.notes:
         say(f"note: {note}")
     if given and not Path(source).is_file():
-        options = " and ".join(f"--{name}" for name in given)
-        say(f"note: {options} did nothing: {graph.name} comes with its own splits")
+        names = " and ".join(f"--{name}" for name in given)
+        say(f"note: {names} did nothing: {graph.name} comes with its own splits")
     return graph
 
 

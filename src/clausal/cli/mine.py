@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clausal.cli.inputs import ColumnsOption, GraphArgument, TestOption, ValidOption, read_graph
+from clausal.cli.inputs import ColumnsOption, GraphArgument, SplitSeedOption, TestOption, ValidOption, read_graph
 from clausal.cli.output import Format, FormatOption, print_results, say
 from clausal.cli.progress import Bars
 from clausal.errors import InputError
@@ -53,6 +53,7 @@ def mine(
     columns: ColumnsOption = "sro",
     valid: ValidOption = None,
     test: TestOption = None,
+    split_seed: SplitSeedOption = None,
     format: FormatOption = Format.table,
 ) -> None:
     """Find rules in the train facts of a graph."""
@@ -64,7 +65,8 @@ def mine(
         check_new_file(out)
     if max_rules is not None and max_rules < 1:
         raise InputError(f"--max-rules is a number of at least 1, not {max_rules}")
-    facts = read_graph(graph, columns=columns, valid=valid, test=test)  # split as train splits it
+    facts = read_graph(graph, columns=columns, valid=valid, test=test, split_seed=split_seed)
+    split = {"valid": valid, "test": test, "split-seed": split_seed}
     started = time.perf_counter()
     with Bars() as bars:
         rules = find(
@@ -82,7 +84,7 @@ def mine(
     if out is not None and best:
         note = f"{_count(best)} mined from the {len(facts.train):,} train facts of {facts.name}"
         write_mined(out, best, None if weight is Weight.none else measure, [note])
-        say(f"{_count(best)} written to {out}; next: look at them, then\n  {_next_step(graph, out)}")
+        say(f"{_count(best)} written to {out}; next: look at them, then\n  {_next_step(graph, out, split)}")
     _print(best, format, facts.name)
 
 
@@ -116,5 +118,7 @@ def _count(rules: list[MinedRule]) -> str:
     return f"{len(rules):,} rule{'' if len(rules) == 1 else 's'}"
 
 
-def _next_step(graph: str, out: Path) -> str:
-    return f"clausal train {quote(graph)} --clauses {quote(str(out))}"
+def _next_step(graph: str, out: Path, split: dict[str, float | int | None]) -> str:
+    """Return the command that trains on the same train facts."""
+    options = "".join(f" --{name} {value:g}" for name, value in split.items() if value is not None)
+    return f"clausal train {quote(graph)} --clauses {quote(str(out))}{options}"

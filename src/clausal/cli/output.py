@@ -1,7 +1,4 @@
-"""How results are printed: a table for people, JSON or CSV for programs; messages go to stderr.
-
-Metrics as rows of a table.
-"""
+"""How results are printed: a table for people, JSON or CSV for programs; messages go to stderr."""
 
 from __future__ import annotations
 
@@ -28,6 +25,28 @@ _WIDE = 200  # where there is no terminal to fit into
 _ANY = 10_000  # wider than any table
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 
+_METRICS = {
+    "mrr": "MRR",
+    "hits@1": "Hits@1",
+    "hits@3": "Hits@3",
+    "hits@5": "Hits@5",
+    "hits@10": "Hits@10",
+    "mean_rank": "mean rank",
+    "median_rank": "median rank",
+    "count": "facts",
+}
+_CLASSIFICATION = {
+    "accuracy": "accuracy",
+    "f1": "F1",
+    "auc_pr": "AUC-PR",
+    "auc_roc": "AUC-ROC",
+    "log_loss": "log loss",
+    "brier": "Brier",
+    "ece": "ECE",
+    "count": "facts",
+    "positives": "true",
+}
+
 
 class Format(StrEnum):
     """Output formats of every command that prints results."""
@@ -44,13 +63,18 @@ Row = Mapping[str, Any]
 
 def stdout() -> Console:
     """Return the console for results."""
-    console = Console(highlight=False)
-    return console if console.is_terminal else Console(highlight=False, width=_WIDE)
+    console = _console()
+    return console if console.is_terminal else _console(width=_WIDE)
 
 
 def stderr() -> Console:
     """Return the console for progress and messages."""
-    return Console(stderr=True, highlight=False, soft_wrap=True)
+    return _console(stderr=True, soft_wrap=True)
+
+
+def _console(**options: Any) -> Console:
+    """Return a console that prints text as it is: ``:smile:`` and numbers in a name mean nothing to it."""
+    return Console(highlight=False, emoji=False, **options)
 
 
 def say(message: str) -> None:
@@ -134,32 +158,9 @@ def _cell(value: Any) -> Text:
     return Text(f"{value:,}" if isinstance(value, int) else printable(str(value)))
 
 
-_COLUMNS = {
-    "mrr": "MRR",
-    "hits@1": "Hits@1",
-    "hits@3": "Hits@3",
-    "hits@5": "Hits@5",
-    "hits@10": "Hits@10",
-    "mean_rank": "mean rank",
-    "median_rank": "median rank",
-    "count": "facts",
-}
-_CLASSIFICATION = {
-    "accuracy": "accuracy",
-    "f1": "F1",
-    "auc_pr": "AUC-PR",
-    "auc_roc": "AUC-ROC",
-    "log_loss": "log loss",
-    "brier": "Brier",
-    "ece": "ECE",
-    "count": "facts",
-    "positives": "true",
-}
-
-
 def metric_row(label: str, metrics: Mapping[str, Any], **first: Any) -> dict[str, Any]:
     """Return one row of metrics under their printed names."""
-    return {"facts ranked": label, **first, **{title: metrics[key] for key, title in _COLUMNS.items()}}
+    return {"facts ranked": label, **first, **{title: metrics[key] for key, title in _METRICS.items()}}
 
 
 def evaluation_rows(result: Mapping[str, Any], *, raw: bool = False) -> list[dict[str, Any]]:

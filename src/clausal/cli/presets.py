@@ -27,18 +27,19 @@ def read_graph_and_settings(
     columns: str,
     valid: float | None,
     test: float | None,
+    split_seed: int | None,
 ) -> tuple[Graph, Settings]:
     """Read a graph, and the settings to train on it with; settings are checked before a large graph is read."""
     from clausal.config import Settings
 
     if preset != BEST:
         settings = Settings.load(config, assignments, preset=preset)
-        return read_graph(source, columns=columns, valid=valid, test=test, seed=settings.train.seed), settings
+        return read_graph(source, columns=columns, valid=valid, test=test, split_seed=split_seed), settings
 
     from clausal.search.best import best_values, possible_values
 
     settings = _first_that_fits(possible_values(bool(clauses)), config, assignments)
-    graph = read_graph(source, columns=columns, valid=valid, test=test, seed=settings.train.seed)
+    graph = read_graph(source, columns=columns, valid=valid, test=test, split_seed=split_seed)
     values = best_values(graph, clauses, settings.train.device)
     return graph, Settings.load(config, assignments, preset=values)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clausal.cli.inputs import GRAPH, ColumnsOption, TestOption, ValidOption, read_clauses
+from clausal.cli.inputs import GRAPH, ColumnsOption, SplitSeedOption, TestOption, ValidOption, read_clauses
 from clausal.cli.output import Format, FormatOption, print_results, say, stderr
 from clausal.cli.presets import read_graph_and_settings
 from clausal.cli.progress import Bars
@@ -40,6 +40,7 @@ def search(
     columns: ColumnsOption = "sro",
     valid: ValidOption = None,
     test: TestOption = None,
+    split_seed: SplitSeedOption = None,
     format: FormatOption = Format.table,
 ) -> None:
     """Search for the settings that rank the valid facts of a graph best."""
@@ -50,7 +51,17 @@ def search(
             found = _resume(target, minutes, trials)
         else:
             found = _search(
-                str(graph), clauses, target, preset or BEST, set or [], minutes, trials, columns, valid, test
+                str(graph),
+                clauses,
+                target,
+                preset or BEST,
+                set or [],
+                minutes,
+                trials,
+                columns,
+                valid,
+                test,
+                split_seed,
             )
     except KeyboardInterrupt:
         _show_so_far(target, format)
@@ -90,6 +101,7 @@ def _search(
     columns: str,
     valid: float | None,
     test: float | None,
+    split_seed: int | None,
 ) -> SearchResult:
     from clausal.search import make_space, search
     from clausal.search.best import largest_dim
@@ -99,7 +111,7 @@ def _search(
 
     clauses = read_clauses(clause_source)
     graph, settings = read_graph_and_settings(
-        source, clauses, preset, None, assignments, columns=columns, valid=valid, test=test
+        source, clauses, preset, None, assignments, columns=columns, valid=valid, test=test, split_seed=split_seed
     )
     fixed = [assignment.partition("=")[0].strip() for assignment in assignments]
     space = make_space(settings, clauses=bool(clauses), fixed=fixed, largest_dim=largest_dim(graph, settings))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clausal.cli.inputs import GRAPH, ColumnsOption, TestOption, ValidOption, read_clauses
+from clausal.cli.inputs import GRAPH, ColumnsOption, SplitSeedOption, TestOption, ValidOption, read_clauses
 from clausal.cli.output import Format, FormatOption, print_results, say
 from clausal.cli.presets import read_graph_and_settings
 from clausal.cli.progress import Bars
@@ -46,6 +46,7 @@ def train(
     columns: ColumnsOption = "sro",
     valid: ValidOption = None,
     test: TestOption = None,
+    split_seed: SplitSeedOption = None,
     format: FormatOption = Format.table,
 ) -> None:
     """Train a link predictor on facts so that it obeys clauses."""
@@ -53,7 +54,7 @@ def train(
         refuse_with_resume(graph=graph, clauses=clauses, preset=preset, config=config, set=set)
         run = _resume(out)
     else:
-        run = _train(graph, clauses, preset, config, set or [], out, columns, valid, test)
+        run = _train(graph, clauses, preset, config, set or [], out, columns, valid, test, split_seed)
     try:
         outcome, split, rows = _outcome(run)
     except (KeyError, TypeError, ValueError, AttributeError):  # a resumed run can have finished long ago
@@ -75,6 +76,7 @@ def _train(
     columns: str,
     valid: float | None,
     test: float | None,
+    split_seed: int | None,
 ) -> Run:
     if source is None:
         raise InputError("give a graph to train on: a folder, a file, or the name of a data set")
@@ -82,7 +84,7 @@ def _train(
         raise InputError(f"{out}: exists already; choose another --out, or go on with an unfinished run by --resume")
     clauses = read_clauses(clause_source)
     graph, settings = read_graph_and_settings(
-        source, clauses, preset, config, assignments, columns=columns, valid=valid, test=test
+        source, clauses, preset, config, assignments, columns=columns, valid=valid, test=test, split_seed=split_seed
     )
     from clausal.run import train as train_in
 

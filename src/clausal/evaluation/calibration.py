@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clausal.evaluation.labelled import Labels, label_facts
-from clausal.evaluation.platt import Curve, Values, best_threshold, fit_curve, fit_platt, sigmoid
+from clausal.evaluation.probabilities import Curve, Values, best_threshold, fit_curve, fit_platt, sigmoid
 from clausal.evaluation.protocol import Ranker, score_facts
 from clausal.graph.graph import Graph
 from clausal.graph.vocabulary import Names

@@ -1,8 +1,7 @@
-"""Areas under the precision-recall and the ROC curve of labelled facts.
+"""Triple classification: how well scores tell labelled facts apart, and how good their probabilities are.
 
-How good probabilities are: log loss, Brier score, and how far from the share of true facts they lie.
-
-Triple classification of labelled facts: areas under curves and, with a calibration, labels and probabilities.
+Areas under the precision-recall and the ROC curve need scores alone. With a calibration there are also labels (accuracy
+and F1) and probabilities: log loss, Brier score and expected calibration error.
 """
 
 from __future__ import annotations
@@ -20,6 +19,12 @@ from clausal.evaluation.labelled import Labels
 from clausal.evaluation.protocol import Ranker, score_facts
 from clausal.graph.graph import Facts
 from clausal.graph.vocabulary import Names
+
+BINS = 15
+"""Bins of equal width from 0 to 1 for the expected calibration error."""
+
+Measures = dict[str, float | None]
+"""Measures by name; None for areas under curves where labels are all true or all false."""
 
 
 def auc_pr(labels: ArrayLike, scores: ArrayLike) -> float:
@@ -65,9 +70,6 @@ def _cumulative(labels: ArrayLike, scores: ArrayLike) -> tuple[NDArray[np.float6
     return true[last_of_ties], (last_of_ties + 1) - true[last_of_ties]
 
 
-BINS = 15
-
-
 class Bin(NamedTuple):
     """Facts of similar probability: how many there are, their mean probability, and the share that is true."""
 
@@ -100,9 +102,6 @@ def log_loss(labels: NDArray[np.bool_], probabilities: NDArray[np.float64]) -> f
     """Return the mean of −log of the probability given to the label."""
     given = np.where(labels, probabilities, 1 - probabilities)
     return float(-np.mean(np.log(np.maximum(given, np.finfo(np.float64).tiny))))
-
-
-Measures = dict[str, float | None]
 
 
 @dataclass(frozen=True, eq=False)

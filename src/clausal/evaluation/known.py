@@ -25,7 +25,7 @@ def subject_queries(facts: Facts, num_entities: int) -> Ids:
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
+class KnownAnswers:
     """The known answers of each query, as sorted integer keys.
 
     A key is the position of the query in ``queries`` times the number of entities, plus the answer. Positions
@@ -37,7 +37,7 @@ class Answers:
     num_entities: int
 
     @classmethod
-    def build(cls, queries: Ids, answers: NDArray[np.integer], num_entities: int) -> Answers:
+    def build(cls, queries: Ids, answers: NDArray[np.integer], num_entities: int) -> KnownAnswers:
         """Index the answers, one per query; repeated pairs count once."""
         unique, positions = np.unique(queries, return_inverse=True)
         return cls(unique, np.unique(positions * num_entities + answers), num_entities)
@@ -76,12 +76,12 @@ class Known:
     """
 
     def __init__(self, facts: Facts, num_entities: int, num_relations: int, asked: Facts | None = None) -> None:
-        def build(queries_of: Callable[[Facts, int], Ids], size: int, answer: int) -> Answers:
+        def build(queries_of: Callable[[Facts, int], Ids], size: int, answer: int) -> KnownAnswers:
             queries, answers = queries_of(facts, size), facts[:, answer]
             if asked is not None:
                 kept = found_in(queries, np.unique(queries_of(asked, size)))
                 queries, answers = queries[kept], answers[kept]
-            return Answers.build(queries, answers, num_entities)
+            return KnownAnswers.build(queries, answers, num_entities)
 
         self.objects = build(object_queries, num_relations, 2)
         self.subjects = build(subject_queries, num_entities, 0)

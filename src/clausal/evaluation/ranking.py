@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from clausal.errors import RunError
-from clausal.evaluation.counting import Batch, compiled, count
-from clausal.evaluation.known import Answers, Ids, Known, object_queries, subject_queries
+from clausal.evaluation.counting import Counting, QueryBatch
+from clausal.evaluation.known import Ids, Known, KnownAnswers, object_queries, subject_queries
 from clausal.evaluation.protocol import Ranker, check_facts, not_numbers, scoring
 from clausal.evaluation.ranks import Counts, Ranks, Side, Ties, check_ties
+from clausal.fast import fastest
 from clausal.graph.graph import Facts
 
 Progress = Callable[[int, int], None]
@@ -42,14 +43,14 @@ def rank(
     check_ties(ties)
     check_facts(facts, predictor)
     entities, relations = predictor.num_entities, predictor.num_relations
-    sides: dict[Side, _Task] = {
-        "subject": _Task(
+    sides: dict[Side, _SideRanking] = {
+        "subject": _SideRanking(
             subject_queries(facts, entities),
             facts[:, 0],
             known.subjects,
             lambda queries: predictor.score_subjects(queries // entities, queries % entities),
         ),
-        "object": _Task(
+        "object": _SideRanking(
             object_queries(facts, relations),
             facts[:, 2],
             known.objects,
@@ -61,11 +62,12 @@ def rank(
     done = 0
     with scoring(predictor):
         sample = predictor.score(*torch.from_numpy(facts[:1].astype(np.int64)).to(predictor.device).unbind(dim=1))
-        buffered = not compiled(sample, scores=2 * len(facts) * entities)
-        rows = _queries_at_once(entities, sample.element_size() + (4 if buffered else 0), memory)
+        looked_at = 2 * len(facts) * entities
+        count = fastest(Counting, sample, looked_at)(sample, looked_at)
+        rows = _queries_at_once(entities, sample.element_size() + count.bytes_per_score, memory)
         for side, task in sides.items():
             batches = []
-            for counts in task.batches(predictor, rows, buffered):
+            for counts in task.batches(predictor, rows, count):
                 batches.append(counts)
                 done += counts.shape[1]
                 if progress is not None:
@@ -81,14 +83,14 @@ def _queries_at_once(entities: int, score_bytes: int, memory: int | None) -> int
     return max(1, memory // query_bytes)
 
 
-class _Task:
+class _SideRanking:
     """One side: each distinct query is scored once, those with most facts first."""
 
     def __init__(
         self,
         queries: Ids,
         targets: NDArray[np.integer],
-        answers: Answers,
+        answers: KnownAnswers,
         score: Callable[[Tensor], Tensor],
     ) -> None:
         distinct, inverse, sizes = np.unique(queries, return_inverse=True, return_counts=True)
@@ -104,31 +106,30 @@ class _Task:
         self.target_is_known = answers.contain(queries, targets)
         self.score = score
 
-    def batches(self, predictor: Ranker, rows: int, buffered: bool) -> Iterator[Tensor]:
+    def batches(self, predictor: Ranker, rows: int, count: Counting) -> Iterator[Tensor]:
         """Score ``rows`` queries at a time and yield the four counts of their facts, in ``order``."""
         queries, targets, known = (
             torch.from_numpy(array).to(predictor.device) for array in (self.queries, self.targets, self.known)
         )
         rows = min(rows, len(queries))
         entities = predictor.num_entities
-        buffer = torch.empty(rows, entities, dtype=torch.float32, device=predictor.device) if buffered else None
         for start in range(0, len(queries), max(rows, 1)):
             stop = min(start + rows, len(queries))
             target_starts = self.target_starts[start : stop + 1]
             known_starts = self.known_starts[start : stop + 1]
-            batch = Batch(
+            batch = QueryBatch(
                 targets[target_starts[0] : target_starts[-1]],
                 (target_starts - target_starts[0]).tolist(),
                 known[known_starts[0] : known_starts[-1]],
                 (known_starts - known_starts[0]).tolist(),
             )
-            yield self._count(queries[start:stop], batch, entities, buffer)
+            yield self._count(queries[start:stop], batch, entities, count)
 
-    def _count(self, queries: Tensor, batch: Batch, entities: int, buffer: Tensor | None) -> Tensor:
+    def _count(self, queries: Tensor, batch: QueryBatch, entities: int, count: Counting) -> Tensor:
         """Score and count in a frame of its own, so that two batches of scores never live at once."""
         scores = self.score(queries)
         _check_scores(scores, len(queries), entities)
-        return count(scores, batch, buffer)
+        return count(scores, batch)
 
     def settle(self, batches: list[Tensor]) -> tuple[Counts, Counts]:
         """Turn the counts of all batches into raw and filtered counts, in the order the facts were given."""

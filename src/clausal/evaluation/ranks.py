@@ -1,6 +1,6 @@
-"""Ranks of facts among all entities, kept as counts so that every tie policy can be read from one scoring.
+"""Ranks of facts among all entities, and the metrics of link prediction that they give: MRR, Hits@k, mean and median.
 
-The numbers of link prediction tables, read from ranks: MRR, Hits@k, mean and median rank.
+Ranks are kept as counts of greater and of equal scores, so that every tie policy can be read from one scoring.
 """
 
 from __future__ import annotations
@@ -17,6 +17,11 @@ from clausal.errors import InputError, did_you_mean
 Ties = Literal["realistic", "optimistic", "pessimistic"]
 Setting = Literal["filtered", "raw"]
 Side = Literal["subject", "object"]
+Metrics = dict[str, float]
+SideMetrics = dict[str, Metrics]
+
+HITS = (1, 3, 5, 10)
+SIDES: tuple[Literal["both", "subject", "object"], ...] = ("both", "subject", "object")
 
 
 def check_ties(ties: str) -> None:
@@ -73,13 +78,6 @@ class Ranks:
         """Return the same ranks under another tie policy; nothing is scored again."""
         check_ties(ties)
         return replace(self, ties=ties)
-
-
-Metrics = dict[str, float]
-SideMetrics = dict[str, Metrics]
-
-HITS = (1, 3, 5, 10)
-SIDES: tuple[Literal["both", "subject", "object"], ...] = ("both", "subject", "object")
 
 
 def metrics(ranks: Ranks) -> dict[str, SideMetrics]:

@@ -1,13 +1,8 @@
-"""What fused kernels know of a model while it trains: its tables, its scorer's terms and its fact loss.
-
-What fast kernels know of clauses, and compute for their inconsistency.
-
-What a machine's kernels do, and which there are.
-"""
+"""What kernels are given and what they compute: of a model while it trains, and of its clauses."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import NamedTuple, Protocol
@@ -20,7 +15,6 @@ from clausal.model.scorers.base import Terms
 
 LOSSES = {"hinge": 0, "pairwise": 1, "logistic": 2}
 """The fact losses that kernels compute, by the number under which they know them."""
-
 
 PROJECTIONS = {"clip": 0, "sphere": 1, "ball": 2}
 """The kinds of projections, by the number under which kernels know them."""
@@ -59,10 +53,10 @@ class BoundSets(NamedTuple):
     objects: tuple[int, ...]
 
 
-class Corners(NamedTuple):
+class CornerFeatures(NamedTuple):
     """One alternative of the closed forms on a box of clauses of one shape."""
 
-    features: Tensor  # [clauses, corners, numbers]
+    features: Tensor  # f [clauses, corners, numbers]
     constants: Tensor  # [clauses]
 
 
@@ -72,40 +66,6 @@ class Forms(NamedTuple):
     matrix: Tensor  # [forms, atoms]
     offsets: Tensor  # [forms]
     ends: Tensor  # [alternatives]
-
-
-class ClauseKernels(Protocol):
-    """Scores of sets and steps on them, of several shapes at once, and closed forms, for one trilinear scorer."""
-
-    def score(self, bound: Sequence[BoundSets]) -> list[Tensor]:
-        """Score the atoms of each shape [clauses, sets, atoms]."""
-
-    def violations(
-        self, scores: Sequence[Tensor], forms: Sequence[Forms], weights: Sequence[Tensor]
-    ) -> tuple[list[Tensor], list[Tensor]]:
-        """Return the sum of each clause's violations over its sets, and its gradient by the scores times weights."""
-
-    def add_relation_gradients(self, bound: Sequence[BoundSets], slopes: Sequence[Tensor], into: Tensor) -> None:
-        """Add the gradient by all relations, given that by the scores of each shape [clauses, sets, atoms]."""
-
-    def ascend_(
-        self,
-        bound: Sequence[BoundSets],
-        sums: Sequence[Tensor],
-        slopes: Sequence[Tensor],
-        rate: float,
-        onto: Projection,
-    ) -> None:
-        """Take an AdaGrad step up, and project; a vector without a gradient stays as it is."""
-
-    def add_by_corners(
-        self, corners: Sequence[Corners], ids: Tensor, relations: Tensor, slopes: Tensor, into: Tensor
-    ) -> Tensor:
-        """Return the largest of 0 and Σᵢ maxₖ ⟨f(k), r[i]⟩ + constant over the alternatives of each clause.
-
-        Its gradient by the relations, times the slope of its clause, is added to ``into``; ``ids`` [clauses, atoms]
-        are the rows of the atoms' relations in both.
-        """
 
 
 class Kernels(Protocol):
@@ -139,12 +99,3 @@ def find_kernels(device: torch.device) -> Callable[[FusedModel], Kernels] | str:
 
         return CUDAKernels
     return f"there are no kernels for the device {device.type}"
-
-
-def find_clause_kernels(device: torch.device) -> Callable[[Terms], ClauseKernels] | None:
-    """Return what makes kernels on adversarial sets for a scorer; None where torch's operations must do."""
-    if device.type != "cpu" or find_spec("numba") is None:
-        return None
-    from clausal.fast.cpu import CPUClauseKernels
-
-    return CPUClauseKernels

@@ -7,29 +7,26 @@ the entities that clauses name. On a CPU the kernels touch the rows of a batch a
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import torch
 from torch import Tensor
 
-from clausal.config import Settings
-from clausal.fast.kernels import LOSSES, FusedModel, Kernels, find_kernels
-from clausal.model.encoders import FrozenTable, Table
-from clausal.model.predictor import LinkPredictor
+from clausal.fast.features import FeatureLoss
+from clausal.fast.kernels import FusedModel, find_kernels
+from clausal.model.encoders import Table
 from clausal.training.objective import Objective
-from clausal.training.step import Passed, Step
+from clausal.training.step import Losses, Step
 
 
 class FusedStep(Step):
-    """The same step as the eager one for AdaGrad, a trainable table of entities and a trilinear scorer."""
+    """The same step for AdaGrad, a trainable table of entities and a trilinear scorer."""
 
     name = "fused"
 
-    def __init__(
-        self, objective: Objective, optimizer: torch.optim.Optimizer, make_kernels: Callable[[FusedModel], Kernels]
-    ) -> None:
+    def __init__(self, objective: Objective, optimizer: torch.optim.Optimizer) -> None:
         super().__init__(objective, optimizer)
         predictor, facts = objective.predictor, objective.settings.facts
+        make_kernels = find_kernels(predictor.device)
+        assert not isinstance(make_kernels, str), make_kernels
         assert isinstance(predictor.encoder, Table)
         assert predictor.scorer.terms is not None
         assert predictor.domain.projection is not None
@@ -50,21 +47,29 @@ class FusedStep(Step):
             )
         )
 
-    def step(self, facts: Tensor, generator: torch.Generator) -> Passed:
+    def __call__(self, facts: Tensor, generator: torch.Generator) -> Losses:
         negatives = self.objective.corruption.draw(facts, generator)
         fact_loss = self.kernels.add_fact_gradients(facts, *negatives)  # g ← ∇J_F
-        inconsistency = self._add_beside_facts()
+        inconsistency = self._add_clause_gradients()
         (group,) = self.optimizer.param_groups
         entity_sums, relation_sums = (self.optimizer.state[table]["sum"] for table in (self.entities, self.relations))
         self.kernels.adagrad_(entity_sums, relation_sums, group["lr"])  # (θ, γ) ← (θ, γ) − η g, hⱼ ← proj(hⱼ)
-        return Passed(fact_loss, inconsistency)
+        return Losses(fact_loss, inconsistency)
 
-    def _add_beside_facts(self) -> Tensor:
-        """Add the gradient of α J_I and of the regulariser: by the relations, and by entities that clauses name."""
-        added = self.objective.add_gradient_beside_facts(self.kernels.relation_gradient)
-        if added is not None:
-            return added
-        loss, inconsistency = self.objective.beside_facts()
+    def _add_clause_gradients(self) -> Tensor:
+        """Add the gradient of α J_I and of the penalty on relations; return J_I of each clause.
+
+        It reaches the relations, and entities that clauses name.
+        """
+        objective, into = self.objective, self.kernels.relation_gradient
+        facts = objective.settings.facts
+        if objective.groups and isinstance(objective.clause_loss, FeatureLoss) and not facts.l2_relations:
+            slopes = objective.settings.clauses.weight * objective.clause_weights
+            added = objective.clause_loss.add_gradient(slopes, into)
+            if added is not None:
+                return added
+        inconsistency = objective.inconsistency()
+        loss = objective.weighted(inconsistency) + objective.l2_penalty()
         if not loss.requires_grad:
             return inconsistency.detach()
         if len(self.named):
@@ -72,28 +77,5 @@ class FusedStep(Step):
             self.kernels.add_named_gradients(by_entities[self.named])
         else:
             (by_relations,) = torch.autograd.grad(loss, self.relations)
-        self.kernels.relation_gradient += by_relations
+        into += by_relations
         return inconsistency.detach()
-
-
-def kernels_for(predictor: LinkPredictor, settings: Settings) -> Callable[[FusedModel], Kernels] | str:
-    """Return what makes the kernels with which a model can be trained on this machine, or why it cannot."""
-    if settings.facts.training != "corruption":
-        return "the fused one is for corruptions, and training against all entities is matrix products"
-    if predictor.rows_per_relation > 1:
-        return "the fused one reads a relation in one direction, and reciprocal relations have two vectors"
-    if settings.facts.regulariser != "none":
-        return "the fused one has no regulariser of a batch's vectors"
-    if predictor.scorer.terms is None:
-        return f"{type(predictor.scorer).__name__} is not a sum of trilinear terms"
-    if not isinstance(predictor.encoder, Table) or isinstance(predictor.encoder, FrozenTable):
-        return "the fused one needs a trainable table of entity vectors"
-    if settings.facts.loss not in LOSSES:
-        return f"the fused one has no loss {settings.facts.loss}"
-    if settings.train.optimizer != "adagrad":
-        return f"the fused one takes AdaGrad's steps, and train.optimizer is {settings.train.optimizer}"
-    if settings.facts.l2_entities:
-        return "the fused one touches the entities of a batch alone, and facts.l2_entities moves all of them"
-    if predictor.domain.projection is None:
-        return f"the fused one cannot project onto {predictor.domain!r}"
-    return find_kernels(predictor.device)

@@ -1,10 +1,8 @@
 """From tables of names to a graph: a sorted vocabulary, facts as ids, duplicates dropped, oddities noted.
 
-From names to ids: the distinct names of columns, sorted, and each row's position among them.
-
-A hash table of millions of names misses the processor's cache at each row. So where there are many names, rows are
-first dealt into buckets by the bytes of their names, equal names into the same bucket, and each bucket has a small
-table of its own.
+Names become ids by hash tables. One of millions of names misses the processor's cache at each row. So where there are
+many names, rows are first dealt into buckets by the bytes of their names, equal names into the same bucket, and each
+bucket has a small table of its own.
 """
 
 from __future__ import annotations
@@ -21,6 +19,14 @@ from clausal.errors import InputError
 from clausal.graph.facts import Facts, distinct_facts, found_in, no_facts
 from clausal.graph.graph import Graph
 from clausal.graph.vocabulary import Names
+
+Ids = NDArray[np.int32]
+
+_FEW_NAMES = 1 << 16
+_BUCKETS = 256
+_SHUFFLED = np.random.default_rng(0).permutation(256).astype(np.uint8)  # digits are neighbours; this spreads their sums
+_NAMES_IN_A_RANGE = 1 << 18
+_SAMPLE = 64  # names looked at for each border between two ranges
 
 
 def build_graph(tables: Mapping[str, Any], *, name: str) -> Graph:
@@ -94,15 +100,6 @@ def _oddities(
 def _note(count: int, split: str, plural: str, singular: str, rest: str) -> Iterable[str]:
     if count:
         yield (f"{count:,} facts of {split} {plural} {rest}" if count > 1 else f"1 fact of {split} {singular} {rest}")
-
-
-Ids = NDArray[np.int32]
-
-_FEW_NAMES = 1 << 16
-_BUCKETS = 256
-_SHUFFLED = np.random.default_rng(0).permutation(256).astype(np.uint8)  # digits are neighbours; this spreads their sums
-_NAMES_IN_A_RANGE = 1 << 18
-_SAMPLE = 64  # names looked at for each border between two ranges
 
 
 class _Encoded(NamedTuple):

@@ -1,6 +1,7 @@
 """Known data sets on this machine: in the user's folder, else in the cache, which downloads what it lacks.
 
-A data set's file from its publishers: mirrors in turn, archive members, line ends, hash, then in place.
+A file is taken from the first publisher that delivers it, out of its archive if need be, and is put in place when its
+hash is the expected one. One process at a time fills the cache of a data set; others wait for it.
 """
 
 from __future__ import annotations
@@ -11,14 +12,20 @@ import shutil
 import tarfile
 import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from gzip import BadGzipFile
 from pathlib import Path
 
 from clausal.errors import InputError, RunError, did_you_mean
-from clausal.files import write_bytes
+from clausal.files import explained_os_errors, locked_file, write_bytes
 from clausal.graph.catalogue import DATASETS, DataFile, DataSet, Source
 from clausal.graph.download import DownloadError, download
 from clausal.observer import Observer
+
+_DOWNLOADS = ".downloads"
+_MOST_MEMBER_BYTES = 1 << 30
+_BAD_ARCHIVE = (tarfile.TarError, zipfile.BadZipFile, BadGzipFile, LookupError, EOFError, zlib.error)
 
 
 def dataset_folder(name: str, observer: Observer | None = None) -> Path:
@@ -27,11 +34,7 @@ def dataset_folder(name: str, observer: Observer | None = None) -> Path:
     own = _own_folder(dataset)
     if own is not None and any(own.glob("train*")):
         return own
-    cached = cache_folder() / dataset.name
-    for file in dataset.files:
-        obtain(file, cached, observer)
-    shutil.rmtree(cached / ".downloads", ignore_errors=True)  # the archives have given all their members
-    return cached
+    return _in_cache(dataset, dataset.files, observer)
 
 
 def dataset_clauses(name: str, simple: bool = False, observer: Observer | None = None) -> Path | None:
@@ -44,7 +47,7 @@ def dataset_clauses(name: str, simple: bool = False, observer: Observer | None =
     if own is not None and (own / wanted).is_file():
         return own / wanted
     file = next(file for file in dataset.files if file.name == wanted)
-    return obtain(file, cache_folder() / dataset.name, observer)
+    return _in_cache(dataset, (file,), observer) / wanted
 
 
 def cache_folder() -> Path:
@@ -72,7 +75,35 @@ def _dataset(name: str) -> DataSet:
         ) from None
 
 
-_MOST_MEMBER_BYTES = 1 << 30
+def _in_cache(dataset: DataSet, files: tuple[DataFile, ...], observer: Observer | None) -> Path:
+    """Return the data set's folder in the cache, which then has these files."""
+    folder = cache_folder() / dataset.name
+
+    def missing(files: tuple[DataFile, ...]) -> bool:
+        return not all((folder / file.name).is_file() for file in files)
+
+    if missing(files):
+        with _alone(folder, observer):
+            for file in files:
+                obtain(file, folder, observer)
+            if not missing(dataset.files):  # the archives have given all their members
+                shutil.rmtree(folder / _DOWNLOADS, ignore_errors=True)
+    return folder
+
+
+@contextmanager
+def _alone(folder: Path, observer: Observer | None) -> Iterator[None]:
+    """Keep other processes from filling the same folder at the same time."""
+    lock = folder.with_name(f".{folder.name}.lock")
+
+    def say_why() -> None:
+        if observer is not None:
+            observer.advanced(f"{folder.name} (waiting for another process)", 0, None, "bytes")
+
+    with _cache_explained(lock):
+        lock.parent.mkdir(parents=True, exist_ok=True)
+    with locked_file(lock, say_why):
+        yield
 
 
 def obtain(
@@ -83,8 +114,8 @@ def obtain(
     if target.is_file():
         return target
     label, problems = f"{folder.name}/{file.name}", []
-    try:
-        downloads = folder / ".downloads"
+    with _cache_explained(target):
+        downloads = folder / _DOWNLOADS
         downloads.mkdir(parents=True, exist_ok=True)
         for source in file.sources:
             raw = downloads / hashlib.sha256(source.address.encode()).hexdigest()[:16]
@@ -103,16 +134,21 @@ def obtain(
             if source.member is None:
                 raw.unlink()
             return target
-    except OSError as error:
-        raise RunError(
-            f"cannot write {target}: {error.strerror or error}; free the disk, or set XDG_CACHE_HOME or "
-            "CLAUSAL_DATA to another folder"
-        ) from None
     tried = "; ".join(problems)
     raise RunError(
         f"cannot download {label}: {tried}. Try again later, or put the files into a folder "
         f"{folder.name} and set CLAUSAL_DATA to the folder that holds it"
     )
+
+
+@contextmanager
+def _cache_explained(path: Path) -> Iterator[None]:
+    """Say of a cache that cannot be written that there are other places."""
+    try:
+        with explained_os_errors(path):
+            yield
+    except RunError as error:
+        raise RunError(f"{error}; XDG_CACHE_HOME or CLAUSAL_DATA can name another folder") from None
 
 
 def _text(raw: Path, source: Source) -> bytes:
@@ -122,14 +158,7 @@ def _text(raw: Path, source: Source) -> bytes:
     else:
         try:
             content = _member(raw, source.member)
-        except (
-            tarfile.TarError,
-            zipfile.BadZipFile,
-            BadGzipFile,
-            LookupError,
-            EOFError,
-            zlib.error,
-        ) as error:
+        except _BAD_ARCHIVE as error:
             raw.unlink()
             reason = str(error).partition("\n")[0]
             raise DownloadError(f"a damaged or unexpected archive ({reason}); removed") from None

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from clausal.errors import InputError
 from clausal.graph.facts import Facts as Facts
 from clausal.graph.facts import no_facts as no_facts
-from clausal.graph.splits import split_facts
+from clausal.graph.splits import DrawnSplit, split_facts
 from clausal.graph.vocabulary import Names
+
+_PART_NAME = re.compile(r"[^\x00-\x1f\x7f/\\:.][^\x00-\x1f\x7f/\\:]{0,99}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,6 +25,7 @@ class Graph:
     ``parts`` are named subsets of the test facts, such as ``test-I`` and ``test-II``.
     ``duplicates`` counts the repeated facts that were dropped, by split.
     ``notes`` are sentences a user should read, such as how many facts of test also occur in train.
+    ``drawn`` says how valid and test were held out at random, where they were.
     """
 
     entities: Names
@@ -32,6 +37,7 @@ class Graph:
     name: str = "graph"
     duplicates: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    drawn: DrawnSplit | None = None
 
     @classmethod
     def from_triples(cls, train: Any, valid: Any = None, test: Any = None, *, name: str = "graph") -> Graph:
@@ -64,7 +70,8 @@ class Graph:
         notes = self.notes
         if held_out < asked - 1:  # shares are rounded one by one
             notes += (f"{held_out:,} facts are held out, not {asked:,}: train needs the rest to keep every name",)
-        return replace(self, train=train, valid=valid_facts, test=test_facts, parts={}, notes=notes)
+        drawn = DrawnSplit(valid, test, seed)
+        return replace(self, train=train, valid=valid_facts, test=test_facts, parts={}, notes=notes, drawn=drawn)
 
     def summary(self) -> str:
         """Describe the graph in one line."""
@@ -74,4 +81,13 @@ class Graph:
         return (
             f"{self.name}: {len(self.entities):,} entities, {len(self.relations):,} relations, "
             f"{sizes} facts (train / valid / test){note}"
+        )
+
+
+def check_part_name(name: str) -> None:
+    """Refuse a name of a part that is a path or cannot name a file: a part is written to a file of its name."""
+    if not _PART_NAME.fullmatch(name) or name in ("train", "valid", "test"):
+        raise InputError(
+            f"{name!r} cannot name a part of test; expected a name such as 'test-I': up to 100 characters, "
+            "without / \\ : or control characters and without a dot in front"
         )

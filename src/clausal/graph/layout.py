@@ -1,6 +1,6 @@
-"""The order of columns in a file of facts: given as a string such as ``sro``, or by a header.
+"""How a file of facts is laid out: its format, by its ending or its first lines, and the order of its columns.
 
-Which format a file of facts is in: by its ending, or by a look at its first lines.
+The order is given as a string such as ``sro``, or by a header that names the columns.
 """
 
 from __future__ import annotations
@@ -14,6 +14,16 @@ from pathlib import Path
 
 from clausal.errors import InputError
 from clausal.files import is_gzip, open_bytes
+
+TAB, COMMA, SPACE = "\t", ",", " "
+DELIMITER_NAMES = {TAB: "tabs", COMMA: "commas", SPACE: "spaces"}
+
+_TEXT = {"": None, ".txt": None, ".tsv": TAB, ".tab": TAB, ".csv": COMMA}
+ENDINGS = (*_TEXT, ".nt", ".parquet")
+"""The endings of files of facts, each of which may be followed by ``.gz``."""
+
+_SAMPLE_BYTES = 1 << 16
+_SAMPLE_LINES = 20
 
 _LETTERS = {"s": "subject", "r": "relation", "o": "object"}
 _HEADER_WORDS = {
@@ -50,17 +60,6 @@ def header_fields(cells: Sequence[str], width: int) -> tuple[str, ...] | None:
     fields = [field for field in map(field_named, cells) if field]
     expected = {*_LETTERS.values(), "label"} if width == 4 else {*_LETTERS.values()}
     return tuple(fields) if len(cells) == len(fields) == width and set(fields) == expected else None
-
-
-TAB, COMMA, SPACE = "\t", ",", " "
-DELIMITER_NAMES = {TAB: "tabs", COMMA: "commas", SPACE: "spaces"}
-
-_TEXT = {"": None, ".txt": None, ".tsv": TAB, ".tab": TAB, ".csv": COMMA}
-ENDINGS = (*_TEXT, ".nt", ".parquet")
-"""The endings of files of facts, each of which may be followed by ``.gz``."""
-
-_SAMPLE_BYTES = 1 << 16
-_SAMPLE_LINES = 20
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
-"""Loading a graph: from a folder with its splits, from one file, or by the name of a known data set.
+"""Loading: a graph from a folder, from one file or by the name of a known data set; facts over a known vocabulary.
 
-Facts from a file over a vocabulary that exists, with or without labels: for evaluation on a file.
+Facts of a file over the vocabulary of a graph, with or without labels, are for the evaluation of a trained model.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from clausal.graph.vocabulary import Names
 from clausal.observer import Observer, replaces
 
 _SPLITS = {"train": "train", "valid": "valid", "validation": "valid", "dev": "valid", "test": "test"}
+_LABELS = {"1": True, "+1": True, "true": True, "0": False, "-1": False, "false": False}
 
 
 @replaces(progress=("advanced", lambda what, done, total, unit: (what, done, total)))
@@ -108,9 +109,6 @@ def _not_in_test(example: Mapping[str, str], part: str, count: int) -> Complaint
     others = f", nor are {count - 1:,} others" if count > 1 else ""
     message = f"'{names}' is not in test{others}; {part} must be a part of test"
     return lambda row: message if row == example else None
-
-
-_LABELS = {"1": True, "+1": True, "true": True, "0": False, "-1": False, "false": False}
 
 
 def read_facts(path: str | Path, entities: Names, relations: Names, columns: str = "sro") -> Facts:

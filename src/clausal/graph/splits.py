@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from clausal.errors import InputError
 from clausal.graph.facts import Facts
+
+
+@dataclass(frozen=True)
+class DrawnSplit:
+    """How facts were held out at random: the shares of valid and test, and the seed."""
+
+    valid: float
+    test: float
+    seed: int
 
 
 def split_facts(facts: Facts, *, valid: float = 0.1, test: float = 0.1, seed: int = 0) -> tuple[Facts, Facts, Facts]:

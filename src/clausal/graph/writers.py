@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, cast
 from clausal.errors import InputError
 from clausal.files import atomic_file, atomic_folder, is_gzip, sync
 from clausal.graph.facts import Facts
-from clausal.graph.graph import Graph
+from clausal.graph.graph import Graph, check_part_name
 from clausal.graph.layout import header_fields, stem_and_ending
 from clausal.graph.vocabulary import Names
 
@@ -53,6 +53,8 @@ def write_graph(folder: str | Path, graph: Graph) -> None:
     folder = Path(folder)
     if folder.exists() or folder.is_symlink():
         raise InputError(f"{folder}: exists already; choose a new folder")
+    for part in graph.parts:
+        check_part_name(part)
     names = _arrow_names(graph.entities), _arrow_names(graph.relations)
     ending = ".tsv" if all(_breaks_lines(known) is None for known in names) else ".parquet"
     with atomic_folder(folder) as temporary:

@@ -1,4 +1,7 @@
-"""Clauses: their language and other formats, what follows from them, how often they hold, and where to find some."""
+"""Clauses: their language and other formats, what follows from them, how often they hold, and where to find some.
+
+The names listed in ``__all__`` are this room's public ones; what else its modules define may change at any time.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from clausal.logic.check import check_clauses
-from clausal.logic.formats import FORMATS, print_rules, read_clauses, read_rules, write_rules
+from clausal.logic.formats import FORMATS, detect_format, print_rules, read_clauses, read_rules, write_rules
 from clausal.logic.parser import parse_clause, parse_clauses
 from clausal.logic.printer import print_clause, print_formula
+from clausal.logic.rules import Rule, RuleSet, RuleShape, encode_rule, encode_rules
 from clausal.logic.shape import (
     AtomShape,
     Shape,
     Skeleton,
     Slot,
     horn_parts,
+    implication,
     is_horn,
     one_atom_rule,
     shape_of,
@@ -35,25 +40,22 @@ from clausal.logic.syntax import (
 )
 
 if TYPE_CHECKING:
-    from clausal.logic.closure import Closure, close, partition
+    from clausal.logic.closure import Closure, Round, close, close_rules, partition
+    from clausal.logic.grounding import FactIndex, Groundings, ground
     from clausal.logic.measures import Measures, confident_clauses, measure_clauses, weigh_clauses
-    from clausal.logic.mining import MinedRule, mine, write_mined
-    from clausal.logic.proofs import Proof, Prover
+    from clausal.logic.mining import MinedRule, mine, print_mined, write_mined
+    from clausal.logic.proofs import NearSupport, Proof, Prover, near_to_json, print_near, print_proof, proof_to_json
+    from clausal.logic.review import Conflict, find_conflicts, find_cycles, find_duplicates, find_tautologies
 
-_MODULE_OF = {
-    "Closure": "clausal.logic.closure",
-    "Measures": "clausal.logic.measures",
-    "MinedRule": "clausal.logic.mining",
-    "Proof": "clausal.logic.proofs",
-    "Prover": "clausal.logic.proofs",
-    "close": "clausal.logic.closure",
-    "confident_clauses": "clausal.logic.measures",
-    "measure_clauses": "clausal.logic.measures",
-    "mine": "clausal.logic.mining",
-    "partition": "clausal.logic.closure",
-    "weigh_clauses": "clausal.logic.measures",
-    "write_mined": "clausal.logic.mining",
+_IMPORTED_ON_USE = {
+    "closure": ("Closure", "Round", "close", "close_rules", "partition"),
+    "grounding": ("FactIndex", "Groundings", "ground"),
+    "measures": ("Measures", "confident_clauses", "measure_clauses", "weigh_clauses"),
+    "mining": ("MinedRule", "mine", "print_mined", "write_mined"),
+    "proofs": ("NearSupport", "Proof", "Prover", "near_to_json", "print_near", "print_proof", "proof_to_json"),
+    "review": ("Conflict", "find_conflicts", "find_cycles", "find_duplicates", "find_tautologies"),
 }
+_MODULE_OF = {name: f"clausal.logic.{module}" for module, names in _IMPORTED_ON_USE.items() for name in names}
 
 __all__ = [
     "FORMATS",
@@ -62,17 +64,25 @@ __all__ = [
     "AtomShape",
     "Clause",
     "Closure",
+    "Conflict",
     "Constant",
+    "FactIndex",
     "Falsum",
     "Formula",
+    "Groundings",
     "Iff",
     "Implies",
     "Measures",
     "MinedRule",
+    "NearSupport",
     "Not",
     "Or",
     "Proof",
     "Prover",
+    "Round",
+    "Rule",
+    "RuleSet",
+    "RuleShape",
     "Shape",
     "Skeleton",
     "Slot",
@@ -80,18 +90,33 @@ __all__ = [
     "Variable",
     "check_clauses",
     "close",
+    "close_rules",
     "confident_clauses",
+    "detect_format",
+    "encode_rule",
+    "encode_rules",
+    "find_conflicts",
+    "find_cycles",
+    "find_duplicates",
+    "find_tautologies",
+    "ground",
     "horn_parts",
+    "implication",
     "is_horn",
     "measure_clauses",
     "mine",
+    "near_to_json",
     "one_atom_rule",
     "parse_clause",
     "parse_clauses",
     "partition",
     "print_clause",
     "print_formula",
+    "print_mined",
+    "print_near",
+    "print_proof",
     "print_rules",
+    "proof_to_json",
     "read_clauses",
     "read_rules",
     "shape_of",

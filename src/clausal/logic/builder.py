@@ -1,6 +1,6 @@
-"""From the grammar to the syntax tree: what each rule of ``grammar.lark`` builds. Slow to import (lark).
+"""From the text of one clause to its syntax tree, by ``grammar.lark``; what is wrong with it, in words.
 
-What is wrong with the text of a clause, in words: lark's errors made readable.
+Slow to import, as lark is.
 """
 
 from __future__ import annotations
@@ -18,18 +18,22 @@ from clausal.logic.names import reads_as_variable, unquote
 from clausal.logic.syntax import And, Atom, Constant, Falsum, Formula, Iff, Implies, Not, Or, Term, Variable
 
 _ANY_VARIABLE = "_1"
+_ARROW = re.compile(r"==>|=>|->|⇒|→|<=>|<->|⇔|↔|:-|<=|<-|⇐|←")
+_WORD = re.compile(r"[^\s(),'\"&|;<>=~!]+|.", re.DOTALL)
+_LONGEST_WORD = 40
+_ONLY_IN_QUOTES = frozenset("#@$+*^[]{}\\`")
 
 
 def read(text: str) -> tuple[Formula, float]:
     """Read one clause's formula and weight; what cannot be read is a ``Misread``."""
     try:
-        return cast(tuple[Formula, float], _engine().parse(text))
+        return cast(tuple[Formula, float], _lark().parse(text))
     except UnexpectedInput as error:
-        raise explain(error, text) from None
+        raise _to_misread(error, text) from None
 
 
 @cache
-def _engine() -> Lark:
+def _lark() -> Lark:
     grammar = Path(__file__).with_name("grammar.lark").read_text(encoding="utf-8")
     return Lark(grammar, parser="lalr", start="clause", maybe_placeholders=True, transformer=_Builder())
 
@@ -124,13 +128,7 @@ def _column(token: Token) -> int:
     return (token.start_pos or 0) + 1
 
 
-_ARROW = re.compile(r"==>|=>|->|⇒|→|<=>|<->|⇔|↔|:-|<=|<-|⇐|←")
-_WORD = re.compile(r"[^\s(),'\"&|;<>=~!]+|.", re.DOTALL)
-_LONGEST_WORD = 40
-_ONLY_IN_QUOTES = frozenset("#@$+*^[]{}\\`")
-
-
-def explain(error: UnexpectedInput, text: str) -> Misread:
+def _to_misread(error: UnexpectedInput, text: str) -> Misread:
     """Say at which column of ``text`` reading stopped, what was expected there and what was found."""
     assert error.interactive_parser is not None  # lark gives one with each error of its LALR parser
     accepts = cast(set[str], error.interactive_parser.accepts())

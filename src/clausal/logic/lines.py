@@ -1,23 +1,25 @@
-"""Places in clauses: ``file:line:column``, and the line itself with a caret under the spot.
+"""Files of clauses, line by line: reading them, the places of mistakes in them, and writing them.
 
-Files of clauses as text and as lines: read line by line, every mistake at its place, and written when whole.
+A mistake is reported as ``file:line:column`` with the line itself and a caret under the spot.
 """
 
 from __future__ import annotations
 
 import gc
-import gzip
-import os
 import re
-import zlib
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+import threading
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from clausal.errors import InputError, RunError
+from clausal.errors import InputError
+from clausal.files import READING_ERRORS, atomic_file, cannot_read, open_bytes
 from clausal.logic.syntax import Clause
 
-_WIDEST = 100
+LINE_END = re.compile(r"\r\n|\r|\n")
+
+_WIDEST_LINE = 100
+_SHOWN_PROBLEMS = 5
+_MOST_PROBLEMS = 1000  # a large file that holds no clauses at all is refused without reading it to the end
 
 
 class Misread(Exception):  # noqa: N818  (never leaves the parser: it becomes an InputError that names the file)
@@ -37,10 +39,15 @@ def place(source: str | None, line: int | None, column: int | None) -> str:
     return ", ".join(words)
 
 
+def describe_misread(misread: Misread, text: str, source: str | None, line: int | None) -> str:
+    """Say what is wrong and where, and show the text with a caret under the spot."""
+    return f"{place(source, line, misread.column)}: {misread.problem}\n{point_at(text, misread.column)}"
+
+
 def point_at(text: str, column: int) -> str:
     """Return the text with a caret under the column, indented; a long text is cut around that spot."""
-    start = max(0, column - 1 - _WIDEST // 2) if len(text) > _WIDEST else 0
-    end = start + _WIDEST
+    start = max(0, column - 1 - _WIDEST_LINE // 2) if len(text) > _WIDEST_LINE else 0
+    end = start + _WIDEST_LINE
     before = ("…" if start else "") + text[start : column - 1]
     shown = before + text[column - 1 : end] + ("…" if end < len(text) else "")
     # Anything that moves the cursor would part the caret from its spot; tabs are kept in both lines.
@@ -52,39 +59,13 @@ def _visible(character: str) -> str:
     return character if character.isprintable() or character == "\t" else " "
 
 
-LINE_END = re.compile(r"\r\n|\r|\n")
-
-_SHOWN = 5
-_MOST_COUNTED = 1000  # a large file that holds no clauses at all is refused without reading it to the end
-
-
-def read_text(source: str) -> str:
-    """Return the text of a file in UTF-8; a name that ends with ``.gz`` is decompressed."""
-    try:
-        content = Path(source).read_bytes()
-        if source.endswith(".gz"):
-            content = gzip.decompress(content)
-    except (gzip.BadGzipFile, EOFError, zlib.error):
-        raise InputError(f"{source}: not a whole gzip file; compress it again or drop the .gz ending") from None
-    except IsADirectoryError:
-        raise InputError(f"{source}: a folder; expected a file of clauses") from None
-    except OSError as error:
-        raise InputError(f"{source}: cannot read the clauses: {error.strerror or error}") from None
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        byte = content[error.start]
-        raise InputError(f"{source}:{line}: not UTF-8 text (byte 0x{byte:02x}); save it as UTF-8") from None
-
-
-def read_beginning(source: str, size: int = 1 << 16) -> str:
+def read_beginning(path: Path, size: int = 1 << 16) -> str:
     """Return the first part of a file's text, whatever its encoding; a file that cannot be read is an InputError."""
     try:
-        with gzip.open(source) if source.endswith(".gz") else Path(source).open("rb") as stream:
+        with open_bytes(path) as stream:
             return stream.read(size).decode("utf-8-sig", errors="replace")
-    except (OSError, EOFError, zlib.error):
-        return read_text(source)  # which says what is wrong with it
+    except READING_ERRORS as error:
+        raise cannot_read(path, error) from None
 
 
 def read_lines(text: str, source: str | None, read: Callable[[str, int], Clause | None]) -> list[Clause]:
@@ -94,33 +75,63 @@ def read_lines(text: str, source: str | None, read: Callable[[str, int], Clause 
     """
     clauses: list[Clause] = []
     problems: list[str] = []
-    with _without_collector():
+    with _PAUSED_GARBAGE_COLLECTION:
         for number, line in enumerate(LINE_END.split(text), start=1):
             try:
                 clause = read(line, number)
             except Misread as misread:
-                problems.append(report(misread, line, source, number))
-                if len(problems) == _MOST_COUNTED:
+                problems.append(describe_misread(misread, line, source, number))
+                if len(problems) == _MOST_PROBLEMS:
                     break
             else:
                 if clause is not None:
                     clauses.append(clause)
     if problems:
-        raise InputError("\n".join(problems[:_SHOWN] + _rest(len(problems))))
+        raise InputError("\n".join(problems[:_SHOWN_PROBLEMS] + _more_problems(len(problems))))
     return clauses
+
+
+def _more_problems(problems: int) -> list[str]:
+    rest = problems - _SHOWN_PROBLEMS
+    if rest <= 0:
+        return []
+    at_least = "at least " if problems == _MOST_PROBLEMS else ""
+    return [f"and {at_least}{rest} more line{'' if rest == 1 else 's'} that cannot be read"]
+
+
+class _PausedGarbageCollection:
+    """Pauses the search for reference cycles: clauses have none, and it would walk over all of them ever again.
+
+    The switch is one for the whole process. So uses are counted: the first of several threads that read at the same
+    time turns it off, and the last one turns it on again.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._uses = 0
+        self._was_enabled = False
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._uses:
+                self._was_enabled = gc.isenabled()
+                gc.disable()
+            self._uses += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._uses -= 1
+            if not self._uses and self._was_enabled:
+                gc.enable()
+
+
+_PAUSED_GARBAGE_COLLECTION = _PausedGarbageCollection()
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
     """Write lines to a file, which appears when it is whole; where a line cannot be made, nothing is left behind."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with temporary.open("w", encoding="utf-8", newline="\n") as file:
-            file.writelines(f"{line}\n" for line in lines)
-        temporary.replace(path)
-    except OSError as error:
-        raise RunError(f"{path}: cannot be written: {error.strerror or error}; nothing was left behind") from None
-    finally:
-        temporary.unlink(missing_ok=True)
+    with atomic_file(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(f"{line}\n" for line in lines)
 
 
 def check_new_file(path: Path) -> None:
@@ -129,28 +140,3 @@ def check_new_file(path: Path) -> None:
         raise InputError(f"{path}: exists already; choose another file, or remove this one")
     if not path.parent.is_dir():
         raise InputError(f"{path}: the folder {path.parent} does not exist")
-
-
-def report(misread: Misread, text: str, source: str | None, line: int | None) -> str:
-    """Say what is wrong and where, and show the text with a caret under the spot."""
-    return f"{place(source, line, misread.column)}: {misread.problem}\n{point_at(text, misread.column)}"
-
-
-def _rest(problems: int) -> list[str]:
-    rest = problems - _SHOWN
-    if rest <= 0:
-        return []
-    at_least = "at least " if problems == _MOST_COUNTED else ""
-    return [f"and {at_least}{rest} more line{'' if rest == 1 else 's'} that cannot be read"]
-
-
-@contextmanager
-def _without_collector() -> Iterator[None]:
-    """Pause the search for reference cycles: clauses have none, and it would walk over all of them ever again."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()

@@ -1,6 +1,7 @@
-"""⊥ inside formulas: it is worked out before scores are, as it has no finite score that all connectives agree on.
+"""Equivalent formulas that are easier to score: without ⊥ inside, and in negation normal form.
 
-Negation normal form: ¬ at atoms only, so that each atom plainly speaks for or against a violation.
+⊥ has no finite score that all connectives agree on, so it is worked out before scores are. With ¬ at atoms only, each
+atom plainly speaks for or against a violation.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import count
 
 from clausal.errors import InputError
-from clausal.logic.lines import Misread, read_lines, report
+from clausal.logic.lines import Misread, describe_misread, read_lines
 from clausal.logic.names import has_anonymous, is_anonymous_at
 from clausal.logic.syntax import Atom, Clause, Formula, Term, Variable, children, map_leaves
 
@@ -17,7 +17,7 @@ def parse_clause(text: str) -> Clause:
     try:
         return Clause(*_parse(text))
     except Misread as misread:
-        raise InputError(report(misread, text, None, None)) from None
+        raise InputError(describe_misread(misread, text, None, None)) from None
 
 
 def parse_clauses(text: str, source: str | None = None) -> list[Clause]:

@@ -72,7 +72,7 @@ def arrow_columns(rows: NDArray[np.int32], columns: Sequence[str]) -> Any:
     return pa.Table.from_arrays(arrays, names=list(columns))
 
 
-def read_facts(connection: DuckDBPyConnection, query: str) -> Facts:
+def fetch_facts(connection: DuckDBPyConnection, query: str) -> Facts:
     """Return the rows of a query, whose columns are subject, relation and object, as facts."""
     columns = connection.execute(query).fetchnumpy()
     rows = np.empty((len(columns["subject"]), 3), dtype=np.int32)
@@ -82,7 +82,7 @@ def read_facts(connection: DuckDBPyConnection, query: str) -> Facts:
 
 
 @contextmanager
-def explained(what: str) -> Iterator[None]:
+def readable_errors(what: str) -> Iterator[None]:
     """Turn a lack of memory, a full disk or Ctrl-C while DuckDB works on ``what`` into errors of this library."""
     import duckdb
 

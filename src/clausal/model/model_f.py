@@ -1,8 +1,10 @@
 """Model F (Riedel et al. 2013; Demeester et al. 2016): a vector for each entity pair, φ_r(x, y) = θ_r · h₍ₓ,ᵧ₎.
 
-Link prediction over entity pairs (Model F): each pair of entities seen in training has a vector of its own.
+Each pair of entities seen in training has a vector of its own. A pair that training never saw has none; its score is
+0, the score of the zero vector.
 
-A pair that training never saw has no vector; its score is 0, the score of the zero vector.
+θ · h is DistMult's ⟨θ, h, 1⟩ with the pair's vector as subject and a vector of ones as object. So Model F is a scorer
+as any other, with closed forms and certificates; only which vectors an atom is scored on differs.
 """
 
 from __future__ import annotations
@@ -15,24 +17,21 @@ from torch import Tensor
 from clausal.model.domains import Domain
 from clausal.model.encoders import Table
 from clausal.model.predictor import LinkPredictor, Negatives
-from clausal.model.scorers.base import Scorer
+from clausal.model.scorers.distmult import DistMult
 from clausal.model.tensors import ranges
 
 
-class ModelF(Scorer):
-    """θ_r · h of an entity pair. Its one argument is the pair's vector, so it goes with a ``PairPredictor``."""
+class ModelF(DistMult):
+    """θ_r · h of an entity pair, as ⟨θ_r, h, 1⟩; it goes with a ``PairPredictor``."""
 
     name = "model-f"
-    arguments = 1
-
-    def score(self, relation: Tensor, pair: Tensor) -> Tensor:  # type: ignore[override]
-        """Score [..., dim], [..., dim] → [...]."""
-        return torch.linalg.vecdot(relation, pair)
+    terms = None  # type: ignore[assignment]  # kernels look entities up, not pairs
 
 
 class PairPredictor(LinkPredictor):
     """φ_r(x, y) = θ_r · h₍ₓ,ᵧ₎ over the known pairs, given as two columns of entity ids [pairs, 2]."""
 
+    of_pairs = True
     scorer: ModelF
     pairs: Tensor
     by_object: Tensor
@@ -63,11 +62,10 @@ class PairPredictor(LinkPredictor):
         return len(self.pairs)
 
     def score(self, subjects: Tensor, relations: Tensor, objects: Tensor) -> Tensor:
-        return self.scorer.score(self.relation(relations), self.fixed_arguments(subjects, objects))
+        return self._score(self.pair_vectors(subjects, objects), relations)
 
-    def fixed_arguments(self, *entities: Tensor) -> Tensor:
-        """Return the vectors of pairs; zero for a pair without one."""
-        subjects, objects = entities
+    def pair_vectors(self, subjects: Tensor, objects: Tensor) -> Tensor:
+        """Return the vectors of pairs, ids [...] → [..., dim]; zero for a pair without one."""
         keys = subjects * self.num_entities + objects
         rows = torch.searchsorted(self.pairs, keys).clamp_max(len(self.pairs) - 1)
         known = self.pairs[rows] == keys
@@ -90,9 +88,13 @@ class PairPredictor(LinkPredictor):
 
     def score_corrupted(self, facts: Tensor, negatives: Negatives) -> tuple[Tensor, Tensor]:
         """Score facts and their corruptions, which are other known pairs: ids are rows of the pair table."""
-        relation = self.relation(facts[:, 1])
-        positive = self.scorer.score(relation, self.fixed_arguments(facts[:, 0], facts[:, 2]))
-        return positive, self.scorer.score(relation, self.encoder(torch.cat([*negatives])))
+        positive = self._score(self.pair_vectors(facts[:, 0], facts[:, 2]), facts[:, 1])
+        return positive, self._score(self.encoder(torch.cat([*negatives])), facts[:, 1])
+
+    def corrupted(self, facts: Tensor, candidates: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return the facts that other pairs make of these, in place of subject and object."""
+        pairs = self.pairs[candidates]
+        return pairs // self.num_entities, facts[:, 1].expand(len(candidates), -1), pairs % self.num_entities
 
     def random_arguments(self, shape: Sequence[int], generator: torch.Generator | None = None) -> Tensor:
         """Return the vectors of randomly drawn known pairs."""
@@ -100,7 +102,28 @@ class PairPredictor(LinkPredictor):
         vectors: Tensor = self.encoder(rows)
         return vectors
 
+    def constant_vectors(self, ids: Tensor) -> Tensor:
+        """Return the vectors of pairs of constants, and a vector of ones, the object of every atom, after them.
+
+        Ids [clauses, pairs, 2] → [clauses, pairs + 1, dim].
+        """
+        vectors = self.pair_vectors(*ids.unbind(-1))
+        return torch.cat([vectors, vectors.new_ones(len(ids), 1, self.scorer.dim)], 1)
+
+    def role_vectors(self, subjects: Tensor, objects: Tensor, argument: int) -> Tensor:
+        return self.pair_vectors(subjects, objects)
+
+    def indicator(self) -> LinkPredictor:
+        pairs = torch.stack([self.pairs // self.num_entities, self.pairs % self.num_entities], 1)
+        ones = PairPredictor(pairs, ModelF(1), num_entities=self.num_entities, num_relations=1).to(self.device)
+        for parameter in ones.parameters():
+            parameter.data.fill_(1)
+        return ones
+
+    def _score(self, pairs: Tensor, relations: Tensor) -> Tensor:
+        return self.scorer.score(pairs, self.relation(relations), pairs.new_ones(self.scorer.dim))
+
     def _scatter(self, relations: Tensor, query: Tensor, rows: Tensor, entities: Tensor) -> Tensor:
         scores = torch.zeros(len(relations), self.num_entities, device=self.device, dtype=self.relations.dtype)
-        scores[query, entities] = self.scorer.score(self.relation(relations[query]), self.encoder(rows))
+        scores[query, entities] = self._score(self.encoder(rows), relations[query])
         return scores

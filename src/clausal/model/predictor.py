@@ -25,6 +25,8 @@ class LinkPredictor(nn.Module):
 
     rows_per_relation: ClassVar[int] = 1
     """How many vectors a relation has."""
+    of_pairs: ClassVar[bool] = False
+    """Whether vectors are of pairs of entities (Model F) and not of entities."""
 
     def __init__(
         self,
@@ -77,6 +79,16 @@ class LinkPredictor(nn.Module):
         """Return the ids that numbers below ``num_candidates`` [..., b] stand for, drawn for facts [b, 3]."""
         return drawn
 
+    def corrupted(self, facts: Tensor, candidates: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return subjects, relations and objects [2 n, b] of facts [b, 3] with their corruptions put in.
+
+        The first half of the candidates [2 n, b] replace subjects, the second half objects.
+        """
+        count = len(candidates) // 2
+        subject, relation, object = (column.expand(count, -1) for column in facts.unbind(1))
+        other_subject, other_object = candidates.chunk(2)
+        return torch.cat([other_subject, subject]), relation.repeat(2, 1), torch.cat([object, other_object])
+
     def project_(self) -> None:
         """Project the entity vectors that training changes onto the domain: hⱼ ← proj(hⱼ)."""
         if isinstance(self.encoder, Table) and not isinstance(self.encoder, FrozenTable):
@@ -99,31 +111,31 @@ class LinkPredictor(nn.Module):
 
     def score(self, subjects: Tensor, relations: Tensor, objects: Tensor) -> Tensor:
         """Score facts by their ids; the three broadcast."""
-        return self.scorer.score(self.relation(relations), self.encode(subjects), self.encode(objects))
+        return self.scorer.score(self.encode(subjects), self.relation(relations), self.encode(objects))
 
     def score_objects(self, subjects: Tensor, relations: Tensor) -> Tensor:
         """Score every entity as object: ids [b], [b] → [b, entities]."""
-        return self.scorer.score_objects(self.relation(relations), self.encode(subjects), self.encode_all())
+        return self.scorer.score_objects(self.encode(subjects), self.relation(relations), self.encode_all())
 
     def score_subjects(self, relations: Tensor, objects: Tensor) -> Tensor:
         """Score every entity as subject: ids [b], [b] → [b, entities]."""
-        return self.scorer.score_subjects(self.relation(relations), self.encode(objects), self.encode_all())
+        return self.scorer.score_subjects(self.encode_all(), self.relation(relations), self.encode(objects))
 
-    def query_objects(self, relations: Tensor, subjects: Tensor) -> Tensor:
-        """Return q with φ = ⟨q, object⟩ for relation ids [b] and vectors [b, dim]; the scorer must be multilinear."""
+    def query_objects(self, subjects: Tensor, relations: Tensor) -> Tensor:
+        """Return q with φ = ⟨q, object⟩ for vectors [b, dim] and relation ids [b]; the scorer must be multilinear."""
         assert isinstance(self.scorer, MultilinearScorer)
-        return self.scorer.object_query(self.relation(relations), subjects)
+        return self.scorer.object_query(subjects, self.relation(relations))
 
     def query_subjects(self, relations: Tensor, objects: Tensor) -> Tensor:
         """Return q with φ = ⟨q, subject⟩ for relation ids [b] and vectors [b, dim]; the scorer must be multilinear."""
         assert isinstance(self.scorer, MultilinearScorer)
         return self.scorer.subject_query(self.relation(relations), objects)
 
-    def turned(self, relations: Tensor) -> Tensor:
+    def inverse(self, relations: Tensor) -> Tensor:
         """Return the rows of the relation table that (?, r, o) is answered by; here those of (s, r, ?) too."""
         return relations
 
-    def unfolded(self) -> LinkPredictor:
+    def with_inverses(self) -> LinkPredictor:
         """Return a predictor to which every row of the relation table is a relation; itself if they are one to one."""
         return self
 
@@ -140,9 +152,9 @@ class LinkPredictor(nn.Module):
         # Split, not slices: the gradient of a split is one concatenation, that of a slice a padded copy.
         subject, other_subjects, object, other_objects = vectors.split([1, count, 1, count])
         relation = self.relation(facts[:, 1])
-        positive = self.scorer.score(relation, subject, object).squeeze(0)
-        with_subjects = self.scorer.score(relation, other_subjects, object)
-        with_objects = self.scorer.score(relation, subject, other_objects)
+        positive = self.scorer.score(subject, relation, object).squeeze(0)
+        with_subjects = self.scorer.score(other_subjects, relation, object)
+        with_objects = self.scorer.score(subject, relation, other_objects)
         return positive, torch.cat([with_subjects, with_objects])
 
     def random_arguments(self, shape: Sequence[int], generator: torch.Generator | None = None) -> Tensor:
@@ -150,10 +162,17 @@ class LinkPredictor(nn.Module):
         ids = torch.randint(self.num_entities, tuple(shape), generator=generator, device=self.device)
         return self.encode(ids)
 
-    def fixed_arguments(self, *entities: Tensor) -> Tensor:
-        """Return the vector that constants of a clause stand for: ids [...] → [..., dim]."""
-        (constants,) = entities
-        return self.encode(constants)
+    def constant_vectors(self, ids: Tensor) -> Tensor:
+        """Return the vectors of the constants of clauses: ids [clauses, constants, 1] → [clauses, constants, dim]."""
+        return self.encode(ids.squeeze(-1))
+
+    def role_vectors(self, subjects: Tensor, objects: Tensor, argument: int) -> Tensor:
+        """Return the vectors that stand first (0) or second (1) in the facts with these subjects and objects."""
+        return self.encode((objects if argument else subjects).unique())
+
+    def indicator(self) -> LinkPredictor | None:
+        """Return a predictor that scores 1 what this one can score and 0 all else; None where it scores everything."""
+        return None
 
     @torch.no_grad()
     def tabulated(self) -> LinkPredictor:

@@ -18,22 +18,22 @@ class ReciprocalPredictor(LinkPredictor):
 
     rows_per_relation = 2
 
-    def turned(self, relations: Tensor) -> Tensor:
+    def inverse(self, relations: Tensor) -> Tensor:
         """Return the rows of r⁻¹ for relation ids r."""
         return relations + self.num_relations
 
     def score(self, subjects: Tensor, relations: Tensor, objects: Tensor) -> Tensor:
         """Score facts by their ids: the mean of both readings."""
         subject, object = self.encode(subjects), self.encode(objects)
-        forward = self.scorer.score(self.relation(relations), subject, object)
-        return (forward + self.scorer.score(self.relation(self.turned(relations)), object, subject)) / 2
+        forward = self.scorer.score(subject, self.relation(relations), object)
+        return (forward + self.scorer.score(object, self.relation(self.inverse(relations)), subject)) / 2
 
     def score_subjects(self, relations: Tensor, objects: Tensor) -> Tensor:
-        return self.score_objects(objects, self.turned(relations))
+        return self.score_objects(objects, self.inverse(relations))
 
     def query_subjects(self, relations: Tensor, objects: Tensor) -> Tensor:
         assert isinstance(self.scorer, MultilinearScorer)
-        return self.scorer.object_query(self.relation(self.turned(relations)), objects)
+        return self.scorer.object_query(objects, self.relation(self.inverse(relations)))
 
     def score_corrupted(self, facts: Tensor, negatives: Negatives) -> tuple[Tensor, Tensor]:
         """Score facts and corruptions by the reading that answers with what was corrupted.
@@ -43,13 +43,13 @@ class ReciprocalPredictor(LinkPredictor):
         count = len(negatives.subjects)
         ids = torch.cat([facts[None, :, 0], negatives.subjects, facts[None, :, 2], negatives.objects])
         subjects, objects = self.encode(ids).split(1 + count)  # the fact's own, then the corrupted: [1 + n, b, dim]
-        forward, backward = self.relation(facts[:, 1]), self.relation(self.turned(facts[:, 1]))
-        by_subject = self.scorer.score(backward, objects[:1], subjects)
-        by_object = self.scorer.score(forward, subjects[:1], objects)
+        forward, backward = self.relation(facts[:, 1]), self.relation(self.inverse(facts[:, 1]))
+        by_subject = self.scorer.score(objects[:1], backward, subjects)
+        by_object = self.scorer.score(subjects[:1], forward, objects)
         positive, negative = torch.stack([by_subject, by_object]).split([1, count], 1)
         return positive, negative
 
-    def unfolded(self) -> LinkPredictor:
+    def with_inverses(self) -> LinkPredictor:
         """Return a predictor of 2R relations with the same parameters: r⁻¹ is relation r + R."""
         plain = LinkPredictor(
             self.encoder,

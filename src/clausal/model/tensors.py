@@ -1,10 +1,7 @@
-"""Uniform Xavier initialisation over a whole matrix, as the paper's models are initialised.
+"""Small tools on tensors: Xavier's initialisation, ranges of positions, products, generators of random numbers.
 
-Ranges of positions, expanded without a loop: how groups of different sizes are looked up at once.
-
-Randomness by position: each draw's generator is seeded by the seed and by where in the training it is.
-
-Nothing has to be saved to resume a training exactly, as no generator outlives the place that it belongs to.
+A generator is seeded by the seed and by where in the training it is used. No generator outlives its place, so nothing
+has to be saved to resume a training exactly.
 """
 
 from __future__ import annotations
@@ -30,6 +27,11 @@ def ranges(start: Tensor, stop: Tensor) -> tuple[Tensor, Tensor]:
     which = torch.repeat_interleave(torch.arange(len(start), device=start.device), lengths)
     offset = torch.arange(len(which), device=start.device) - (lengths.cumsum(0) - lengths)[which]
     return which, start[which] + offset
+
+
+def inner_products(queries: Tensor, candidates: Tensor) -> Tensor:
+    """Return ⟨q, e⟩ of all queries [b, dim] and candidates [n, dim] → [b, n]."""
+    return queries @ candidates.T
 
 
 def generator_at(seed: int, *position: int, device: torch.device | None = None) -> torch.Generator:

@@ -160,7 +160,7 @@ def _certificate(
 def _example(group: ClauseGroup, place: int, check: EntityCheck, predictor: LinkPredictor, graph: Graph) -> Example:
     """Name the entities that violate a clause most, and what they make of its body and head."""
     names = {variable: graph.entities[id] for variable, id in check.worst.items()}
-    rows = predictor.unfolded()
+    rows = predictor.with_inverses()
     values = (_body_and_head(reading, place, check, rows) for reading in readings_of([group], predictor))
     found = [value for value in values if value is not None]
     if not found:

@@ -109,9 +109,8 @@ def _check_position(training: AdversarialSetTraining, position: Any) -> None:
 
 def _check_tensors(training: AdversarialSetTraining, tensors: Mapping[str, Tensor]) -> None:
     model = training.predictor.state_dict()
-    sets = training.adversary.start(training.predictor, training.objective.groups) if training.objective.groups else []
     expected = {f"model/{name}": value for name, value in model.items()}
-    expected |= {f"adversarial_set/{index}": vectors for index, vectors in enumerate(sets)}
+    expected |= _expected_sets(training, tensors)
     if training.settings.train.averaging:
         expected |= {f"average/{name}": value for name, value in training.predictor.named_parameters()}
     if any(name.startswith("best/") for name in tensors):
@@ -125,6 +124,24 @@ def _check_tensors(training: AdversarialSetTraining, tensors: Mapping[str, Tenso
                 f"'{name}' is {tensors[name].dtype} {list(tensors[name].shape)}; "
                 f"this training has {like.dtype} {list(like.shape)}"
             )
+
+
+def _expected_sets(training: AdversarialSetTraining, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return what the adversary would find now: as many tensors, of the same shapes."""
+    from clausal.adversary.adversary import GroupSet, to_tensors
+
+    saved = {name: tensor for name, tensor in tensors.items() if name.startswith("adversarial_set/")}
+    for name in saved:
+        place, _, field = name.removeprefix("adversarial_set/").partition("/")
+        if not field:
+            raise ValueError("it is of version 0.1, whose adversarial sets were other; finish it there, or train anew")
+        if field.partition("/")[0] not in GroupSet.kinds or not place.isdecimal():
+            raise ValueError(f"'{name}' is not of this training")
+    groups = training.objective.groups
+    if type(training.adversary).__module__.partition(".")[0] != "clausal":
+        return saved  # only a user's own adversary knows what it finds
+    found = to_tensors(training.adversary.find(training.predictor, groups) if groups else [])
+    return {f"adversarial_set/{name}": tensor for name, tensor in found.items()}
 
 
 def _expected_optimizer(training: AdversarialSetTraining, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:

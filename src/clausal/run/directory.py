@@ -9,9 +9,10 @@ import json
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 from torch import Tensor
 
@@ -29,6 +30,7 @@ from clausal.files import (
     write_text,
 )
 from clausal.graph.graph import Graph
+from clausal.graph.splits import DrawnSplit
 from clausal.logic.parser import parse_clauses
 from clausal.logic.printer import print_clause
 from clausal.logic.syntax import Clause
@@ -43,6 +45,33 @@ CHECKPOINT = Path("checkpoint") / "state.safetensors"
 _LOCK = CHECKPOINT.with_name("lock")
 _START = ("run.json", "config.toml", "clauses.txt", VOCABULARY, FACTS)
 _FILES = (*_START, LOG, CHECKPOINT, _LOCK, "metrics.json", CALIBRATION, MODEL)
+
+
+class _StoredClauses(Sequence[Clause]):
+    """Clauses that are parsed on first use: a question needs none, and the parser takes longer than the answer."""
+
+    def __init__(self, text: str, source: str) -> None:
+        self._text, self._source = text, source
+
+    @cached_property
+    def _clauses(self) -> list[Clause]:
+        return parse_clauses(self._text, source=self._source) if self._text.strip() else []
+
+    def __len__(self) -> int:
+        return len(self._clauses)
+
+    @overload
+    def __getitem__(self, place: int) -> Clause: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Clause]: ...
+    def __getitem__(self, place: int | slice) -> Clause | list[Clause]:
+        return self._clauses[place]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and self._clauses == list(other)
+
+    def __repr__(self) -> str:
+        return repr(self._clauses)
 
 
 class RunDirectory:
@@ -65,7 +94,13 @@ class RunDirectory:
             raise InputError(
                 f"{path}: exists already; choose another --out, or go on with an unfinished run there by --resume"
             )
-        about = {"format": FORMAT, "clausal": clausal.__version__, "graph": graph.name, "custom": list(custom)}
+        about = {
+            "format": FORMAT,
+            "clausal": clausal.__version__,
+            "graph": graph.name,
+            "split": None if graph.drawn is None else asdict(graph.drawn),
+            "custom": list(custom),
+        }
         with atomic_folder(path) as folder:
             (folder / CHECKPOINT.parent).mkdir()
             store_graph(folder, graph)
@@ -121,14 +156,14 @@ class RunDirectory:
     @cached_property
     def graph(self) -> Graph:
         """The graph that the run was trained on."""
-        return load_stored_graph(self.path, str(self.about.get("graph", "graph")))
+        graph = load_stored_graph(self.path, str(self.about.get("graph", "graph")))
+        return replace(graph, drawn=_read_split(self.about.get("split")))
 
     @cached_property
-    def clauses(self) -> list[Clause]:
+    def clauses(self) -> Sequence[Clause]:
         """The clauses of the training."""
         path = self.path / "clauses.txt"
-        text = read_text(path)
-        return parse_clauses(text, source=str(path)) if text.strip() else []
+        return _StoredClauses(read_text(path), str(path))
 
     @property
     def finished(self) -> bool:
@@ -231,6 +266,14 @@ def _read_record(line: str) -> dict[str, Any] | None:
         return None
     numbers = isinstance(record, dict) and all(isinstance(record.get(key), int | float) for key in ("epoch", "seconds"))
     return record if numbers else None
+
+
+def _read_split(value: Any) -> DrawnSplit | None:
+    """Read how valid and test were drawn; older runs do not say it, and nothing depends on it."""
+    try:
+        return DrawnSplit(float(value["valid"]), float(value["test"]), int(value["seed"]))
+    except (KeyError, TypeError, ValueError, OverflowError):
+        return None
 
 
 def _require_own(path: Path, *, folder: bool = False) -> None:

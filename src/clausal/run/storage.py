@@ -9,7 +9,7 @@ import numpy as np
 
 from clausal.errors import InputError
 from clausal.files import atomic_file
-from clausal.graph.graph import Facts, Graph
+from clausal.graph.graph import Facts, Graph, check_part_name, no_facts
 from clausal.graph.vocabulary import Names
 
 VOCABULARY = "vocabulary.parquet"
@@ -28,6 +28,8 @@ def store_graph(folder: Path, graph: Graph) -> None:
     with atomic_file(folder / VOCABULARY) as temporary:
         parquet.write_table(names, temporary, compression="zstd")
 
+    for part in graph.parts:
+        check_part_name(part)
     groups = {**graph.splits, **graph.parts}
     rows = np.concatenate(list(groups.values()))
     codes = np.repeat(np.arange(len(groups), dtype=np.int32), [len(facts) for facts in groups.values()])
@@ -63,13 +65,18 @@ def load_stored_graph(folder: Path, name: str) -> Graph:
     groups: dict[str, Facts] = {
         label: np.ascontiguousarray(rows[codes == code]) for code, label in enumerate(split.dictionary.to_pylist())
     }
-    empty = np.empty((0, 3), dtype=np.int32)
+    splits = {name: groups.pop(name, no_facts()) for name in ("train", "valid", "test")}
+    for part in groups:
+        try:
+            check_part_name(part)
+        except InputError as error:
+            raise InputError(f"{folder / FACTS}: damaged: {error}") from None
     return Graph(
         entities=Names(by_kind["entity"], "entity"),
         relations=Names(by_kind["relation"], "relation"),
-        train=groups.pop("train", empty),
-        valid=groups.pop("valid", empty),
-        test=groups.pop("test", empty),
+        train=splits["train"],
+        valid=splits["valid"],
+        test=splits["test"],
         parts=groups,
         name=name,
     )
@@ -87,15 +94,17 @@ def _read(path: Path, columns: dict[str, str]) -> Any:
 
     schema = pa.schema(list(columns.items()))
     try:
+        about = parquet.read_metadata(path)
+        if about.num_rows > _ROWS_IN_ANY_FILE + _ROWS_PER_BYTE * path.stat().st_size:
+            raise InputError(
+                f"{path}: damaged: it claims {about.num_rows:,} rows, more than a file of its size can hold"
+            )
+        if about.schema.names != list(columns):
+            raise InputError(f"{path}: damaged: expected columns {', '.join(columns)}; found {about.schema.names}")
+        # A text that is repeated is kept once. The file is read by itself: as a data set, it would import pandas.
         text = [name for name, kind in columns.items() if kind == "string"]
-        # A text that is repeated is kept once. Read as one file: as a data set, it would import pandas.
         with parquet.ParquetFile(path, read_dictionary=text) as file:
-            rows = file.metadata.num_rows
-            if rows > _ROWS_IN_ANY_FILE + _ROWS_PER_BYTE * path.stat().st_size:
-                raise InputError(f"{path}: damaged: it claims {rows:,} rows, more than a file of its size can hold")
             table = file.read()
-        if table.column_names != list(columns):
-            raise InputError(f"{path}: damaged: expected columns {', '.join(columns)}; found {table.column_names}")
         if "name" in columns and _is_repetitive(table["name"]):
             raise InputError(f"{path}: damaged: the same name occurs again and again")
         table = table.cast(schema)

@@ -14,12 +14,14 @@ import torch
 from torch import nn
 
 import clausal
+from clausal.adversary.adversary import Adversary
 from clausal.config import Settings
+from clausal.errors import InputError
 from clausal.evaluation import Calibration, calibrate, evaluate
 from clausal.graph.graph import Graph
 from clausal.logic.syntax import Clause
 from clausal.model.scorers.base import Scorer
-from clausal.observer import Observer, PassReport, all_arguments, replaces
+from clausal.observer import Observer, Observers, PassReport, all_arguments, replaces
 from clausal.run.checkpoint import restore
 from clausal.run.directory import CHECKPOINT, RunDirectory
 from clausal.run.run import Run, load, require_custom
@@ -38,19 +40,21 @@ def train(
     out: str | Path | None = None,
     scorer: Scorer | None = None,
     encoder: nn.Module | None = None,
+    adversary: Adversary | None = None,
     observer: Observer | None = None,
 ) -> Run:
     """Train a link predictor on a graph so that it obeys clauses; with ``out``, keep it as a run directory."""
     settings, observer = settings or Settings(), observer or Observer()
-    training = prepare(graph, clauses, settings, scorer=scorer, encoder=encoder, tell=observer.message)
+    training = prepare(graph, clauses, settings, scorer=scorer, encoder=encoder, adversary=adversary, observer=observer)
     if out is None:
         started = time.perf_counter()
         observer.training_started(settings, _obeyed(clauses, settings))
-        predictor = training.run(observer.passed, observer.epoch).eval()
+        predictor = training.run(observer).eval()
         metrics = _metrics(training, graph, time.perf_counter() - started)
         observer.training_finished(metrics)
         return Run(predictor, graph, clauses, settings, metrics, calibration=_calibrate(training, graph))
-    custom = [name for name, module in (("scorer", scorer), ("encoder", encoder)) if module is not None]
+    given = {"scorer": scorer, "encoder": encoder, "adversary": adversary}
+    custom = [name for name, module in given.items() if module is not None]
     directory = RunDirectory.create(out, graph, clauses, settings, custom)
     with directory.locked():
         return _run_in(directory, training, graph, clauses, observer)
@@ -62,6 +66,7 @@ def resume(
     *,
     scorer: Scorer | None = None,
     encoder: nn.Module | None = None,
+    adversary: Adversary | None = None,
     observer: Observer | None = None,
 ) -> Run:
     """Go on with an unfinished run; it ends as if never interrupted, on a CPU in the same bits.
@@ -75,13 +80,30 @@ def resume(
     with directory.locked():
         if RunDirectory(out).finished:  # by the process that had the lock before
             return load(out, scorer=scorer, encoder=encoder)
+        if "adversary" in directory.custom and adversary is None:
+            raise InputError(f"{out}: trained with its own adversary; pass it to clausal.resume as adversary=…")
         graph, clauses = directory.graph, directory.clauses
-        training = prepare(graph, clauses, directory.settings, scorer=scorer, encoder=encoder, tell=observer.message)
+        training = prepare(
+            graph, clauses, directory.settings, scorer=scorer, encoder=encoder, adversary=adversary, observer=observer
+        )
         state = directory.load_checkpoint()
         if state is not None:
             restore(training, *state, origin=directory.path / CHECKPOINT)
         directory.rewind_log(training.position.epoch)
         return _run_in(directory, training, graph, clauses, observer)
+
+
+class _Log(Observer):
+    """Appends the record of each epoch to the run's log."""
+
+    def __init__(self, directory: RunDirectory) -> None:
+        self._directory = directory
+
+    def message(self, text: str) -> None:
+        """Leave messages to the user's observer."""
+
+    def epoch(self, record: dict[str, Any]) -> None:
+        self._directory.append_log(record)
 
 
 def _run_in(
@@ -94,10 +116,6 @@ def _run_in(
     every = training.settings.train.checkpoint_seconds
     last_saved = time.monotonic()
 
-    def log(record: dict[str, Any]) -> None:
-        directory.append_log(record)
-        observer.epoch(record)
-
     def checkpoint(training: AdversarialSetTraining) -> None:
         nonlocal last_saved
         if time.monotonic() - last_saved >= every:
@@ -105,7 +123,7 @@ def _run_in(
             last_saved = time.monotonic()
 
     observer.training_started(training.settings, _obeyed(clauses, training.settings))
-    predictor = training.run(observer.passed, log, checkpoint).eval()
+    predictor = training.run(Observers(_Log(directory), observer), checkpoint).eval()
     seconds = sum(record["seconds"] for record in directory.read_log())
     metrics = _metrics(training, graph, seconds)
     calibration = _calibrate(training, graph)

@@ -13,7 +13,7 @@ from clausal.config import Settings
 from clausal.errors import RunError, is_out_of_memory
 from clausal.graph.graph import Graph
 from clausal.logic.syntax import Clause
-from clausal.observer import Observer, PassReport
+from clausal.observer import Calling, Observer, PassReport
 from clausal.search.journal import CUT, FAILED, FINISHED, PRUNED, Journal, Trial
 from clausal.training import AdversarialSetTraining, prepare
 
@@ -130,9 +130,9 @@ def train_trial(
             raise _StopError
 
     try:
-        result.training = prepare(graph, clauses, settings, tell=tell)
+        result.training = prepare(graph, clauses, settings, observer=Calling(message=tell))
         observer.training_started(settings, len(clauses))
-        result.training.run(after_pass, after_epoch)
+        result.training.run(Calling(passed=after_pass, epoch=after_epoch))
     except _StopError:
         pass
     except RunError as error:

@@ -2,12 +2,11 @@
 
 from clausal.observer import PassReport
 from clausal.training.algorithm import AdversarialSetTraining
-from clausal.training.prepare import make_adversary, make_validation, prepare
+from clausal.training.prepare import make_validation, prepare
 
 __all__ = [
     "AdversarialSetTraining",
     "PassReport",
-    "make_adversary",
     "make_validation",
     "prepare",
 ]

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
@@ -17,21 +16,21 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from clausal.adversary.ascent import AdversarialSet, Adversary
+from clausal.adversary.adversary import AdversarialSet, Adversary, from_tensors, to_tensors
 from clausal.adversary.clauses import ClauseGroup
 from clausal.adversary.reciprocal import by_clause
 from clausal.config import Settings
 from clausal.errors import RunError
+from clausal.fast import Choice, fastest
 from clausal.graph.graph import Graph
 from clausal.model.predictor import LinkPredictor
 from clausal.model.tensors import generator_at, seed_at
-from clausal.observer import PassReport
-from clausal.training.averaging import Average
+from clausal.observer import Observer, PassReport
+from clausal.training.averaging import ExponentialMovingAverage
 from clausal.training.objective import Objective
 from clausal.training.optimizers import make_optimizer, optimizer_tensors, restore_optimizer
-from clausal.training.step import Passed, choose_step
+from clausal.training.step import Losses, Pass, Step
 
-_LOG = logging.getLogger("clausal")
 _ADVERSARY, _FACTS = 1, 2  # streams of random numbers
 _VIOLATED = 1e-6  # smaller violations are rounding errors
 
@@ -55,7 +54,11 @@ Certify = Callable[[LinkPredictor], Mapping[str, Any]]
 
 
 class AdversarialSetTraining:
-    """Trains a link predictor on facts and on the adversarial sets of its clauses."""
+    """Trains a link predictor on facts and on the adversarial sets of its clauses.
+
+    ``opening`` is the adversary of the first epoch, where it is another one. ``choice`` says which fast forms may stand
+    in for the reference that this file and ``step.py`` are.
+    """
 
     def __init__(
         self,
@@ -66,44 +69,48 @@ class AdversarialSetTraining:
         settings: Settings,
         validate: Validate | None = None,
         certify: Certify | None = None,
-        tell: Callable[[str], None] = _LOG.info,
+        opening: Adversary | None = None,
+        choice: Choice | None = None,
     ) -> None:
         self.predictor = predictor
         self.settings = settings
         self.adversary = adversary
+        self.opening = opening or adversary
         self.validate = validate
         self.certify = certify
-        self.objective = Objective.of(predictor, graph, groups, adversary, settings)
-        self.optimizer = make_optimizer(predictor.parameters(), settings.train)
-        self.step = choose_step(self.objective, self.optimizer, tell)
-        self.average = Average(predictor, settings.train.averaging)
+        self.choice = choice or Choice()
+        with self.choice.in_use():
+            self.objective = Objective.of(predictor, graph, groups, adversary, settings)
+            self.optimizer = make_optimizer(predictor.parameters(), settings.train)
+            self.step = fastest(Step, self.objective, self.optimizer)(self.objective, self.optimizer)
+            self.train_pass = fastest(Pass, self.step)(self.step)
+        self.average = ExponentialMovingAverage(predictor, settings.train.averaging)
         self.position = Position()
         self.best: dict[str, Tensor] = {}
 
     def run(
         self,
-        on_pass: Callable[[PassReport], None] | None = None,
-        on_epoch: Callable[[dict[str, Any]], None] | None = None,
+        observer: Observer | None = None,
         checkpoint: Callable[[AdversarialSetTraining], None] | None = None,
     ) -> LinkPredictor:
         """AdversarialSetTraining(A): lines 1 to 7, from the current position on; returns the best model.
 
         ``checkpoint`` is called wherever the training can be interrupted and resumed.
         """
-        at, train = self.position, self.settings.train
-        while at.epoch < train.epochs and not at.stopped:  # for i ∈ {1, …, τ}
-            started = time.perf_counter()
-            if at.passes == 0:
-                self.objective.adopt(self.find_adversarial_set())  # S ← FindAdversarialSet(A, θ)
-            report = self.train_discriminator(on_pass, checkpoint)  # (θ, γ) ← TrainDiscriminator(G, θ, γ, S)
-            at.epoch, at.passes = at.epoch + 1, 0
-            with self.average.in_place() if self._due() else nullcontext():
-                record = asdict(report) | self._certify() | self._validate()
-            record["seconds"] = round(time.perf_counter() - started, 4)
-            if on_epoch:
-                on_epoch(record)
-            if checkpoint:
-                checkpoint(self)
+        at, train, observer = self.position, self.settings.train, observer or Observer()
+        with self.choice.in_use():
+            while at.epoch < train.epochs and not at.stopped:  # for i ∈ {1, …, τ}
+                started = time.perf_counter()
+                if at.passes == 0:
+                    self.objective.clause_loss.adopt(self.find_adversarial_set())  # S ← FindAdversarialSet(A, θ)
+                report = self.train_discriminator(observer, checkpoint)  # (θ, γ) ← TrainDiscriminator(G, θ, γ, S)
+                at.epoch, at.passes = at.epoch + 1, 0
+                with self.average.in_place() if self._due() else nullcontext():
+                    record = asdict(report) | self._certify() | self._validate()
+                record["seconds"] = round(time.perf_counter() - started, 4)
+                observer.epoch(record)
+                if checkpoint:
+                    checkpoint(self)
         if self.best:
             self.predictor.load_state_dict(self.best)
         else:
@@ -111,51 +118,47 @@ class AdversarialSetTraining:
         return self.predictor
 
     def find_adversarial_set(self) -> AdversarialSet:
-        """Let the adversary search; where the discriminator moves first, its first sets are unsearched."""
+        """FindAdversarialSet(A, θ): let the adversary search."""
         if not self.objective.groups:
             return []
         self.predictor.eval()  # the adversary attacks the model as it predicts, whatever mode it was left in
         epoch = self.position.epoch
         generator = generator_at(self.settings.train.seed, _ADVERSARY, epoch, device=self.predictor.device)
-        unsearched = epoch == 0 and self.settings.clauses.first == "discriminator"
-        search = self.adversary.start if unsearched else self.adversary.find
-        return search(self.predictor, self.objective.groups, generator)
+        adversary = self.adversary if epoch else self.opening
+        return adversary.find(self.predictor, self.objective.groups, generator)
 
     def train_discriminator(
-        self,
-        on_pass: Callable[[PassReport], None] | None = None,
-        checkpoint: Callable[[AdversarialSetTraining], None] | None = None,
+        self, observer: Observer, checkpoint: Callable[[AdversarialSetTraining], None] | None = None
     ) -> PassReport:
         """TrainDiscriminator(G, θ, γ, S): τ_d passes over the facts, each in random batches."""
         at = self.position
         self.predictor.train()
-        while True:
-            report = self._train_pass()
+        while True:  # for i = 1, …, τ_d
+            report = self._pass()
             self.average.update()
             at.passes += 1
-            if on_pass:
-                on_pass(report)
+            observer.passed(report)
             if at.passes >= self.settings.train.passes:
                 return report
             if checkpoint:
                 checkpoint(self)
 
-    def _train_pass(self) -> PassReport:
+    def _pass(self) -> PassReport:
         at, seed, device = self.position, self.settings.train.seed, self.predictor.device
         generator = generator_at(seed, _FACTS, at.epoch, at.passes, device=device)
         order = torch.randperm(len(self.objective.facts), generator=generator, device=device)
         with torch.random.fork_rng([device] if device.type == "cuda" else []):
             torch.manual_seed(seed_at(seed, _FACTS, at.epoch, at.passes))  # for modules of users, such as dropout
-            passed = self.step.train_pass(order, generator)
-        return self._report(passed)
+            losses = self.train_pass(order, generator)
+        return self._report(losses)
 
     @torch.no_grad()
-    def _report(self, passed: Passed) -> PassReport:
+    def _report(self, losses: Losses) -> PassReport:
         """Bring home what a pass showed, in one copy, as each waits for a GPU; stop on NaN and infinity."""
         numbers = [
-            passed.fact_loss,
-            self.objective.weighted(passed.inconsistency),
-            (by_clause(self.objective.groups, passed.inconsistency) > _VIOLATED).sum(),
+            losses.fact_loss,
+            self.objective.weighted_sum(losses.inconsistency),
+            (by_clause(self.objective.groups, losses.inconsistency) > _VIOLATED).sum(),
             # A sum of parameters is finite where all of them are, and takes no memory.
             *(parameter.sum() for parameter in self.predictor.parameters()),
         ]
@@ -208,7 +211,7 @@ class AdversarialSetTraining:
         groups = {
             "model": self.predictor.state_dict(),
             "optimizer": optimizer_tensors(self.optimizer),
-            "adversarial_set": {str(index): vectors for index, vectors in enumerate(self.objective.adversarial_set)},
+            "adversarial_set": to_tensors(self.objective.clause_loss.adversarial_set),
             "average": self.average.parameters,
             "best": self.best,
         }
@@ -226,8 +229,9 @@ class AdversarialSetTraining:
         device = self.predictor.device
         self.predictor.load_state_dict(part("model"))
         restore_optimizer(self.optimizer, part("optimizer"))
-        sets = part("adversarial_set")
-        self.objective.adopt([sets[str(index)].to(device) for index in range(len(sets))])
+        found = {name: tensor.to(device) for name, tensor in part("adversarial_set").items()}
+        with self.choice.in_use():
+            self.objective.clause_loss.adopt(from_tensors(found))
         self.average.restore(part("average"))
         self.best = part("best")
         self.position = Position(**position)

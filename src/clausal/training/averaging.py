@@ -1,4 +1,4 @@
-"""The average of a model over the last passes, which ranks better than the model of any one of them."""
+"""The exponential moving average of a model over passes, which ranks better than the model of any one of them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torch import Tensor
 from clausal.model.predictor import LinkPredictor
 
 
-class Average:
+class ExponentialMovingAverage:
     """θ̄ ← d θ̄ + (1 − d) θ after each pass, from the first one on; with d = 0 it is the model itself."""
 
     def __init__(self, predictor: LinkPredictor, decay: float) -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from clausal.model.model_f import PairPredictor
 from clausal.model.predictor import LinkPredictor, Negatives
 
 _MOST_REDRAWS = 100
@@ -59,15 +58,7 @@ class Corruption:
 
     def _are_known(self, ids: Tensor, facts: Tensor) -> Tensor:
         assert self.known is not None
-        ids = self.predictor.candidates(ids, facts)
-        subject, relation, object = (column.expand(self.negatives, -1) for column in facts.unbind(1))
-        if isinstance(self.predictor, PairPredictor):
-            pairs = self.predictor.pairs[ids]
-            entities = self.predictor.num_entities
-            keys = self._keys(pairs // entities, relation.repeat(2, 1), pairs % entities)
-        else:
-            other_subject, other_object = ids.chunk(2)
-            keys = torch.cat([self._keys(other_subject, relation, object), self._keys(subject, relation, other_object)])
+        keys = self._keys(*self.predictor.corrupted(facts, self.predictor.candidates(ids, facts)))
         position = torch.searchsorted(self.known, keys).clamp_max(len(self.known) - 1)
         return self.known[position] == keys
 

@@ -1,4 +1,7 @@
-"""Fact losses: how far scores of facts [b] and of their corruptions [negatives, b] are from what they should be."""
+"""Fact losses: how far scores of facts [b] and of their corruptions [negatives, b] are from what they should be.
+
+A reciprocal model scores facts once for each reading: [2, 1, b] and [2, negatives, b].
+"""
 
 from __future__ import annotations
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from clausal.adversary.ascent import AdversarialSet, Adversary
+from clausal.adversary.adversary import AdversarialSet, Adversary
 from clausal.adversary.clauses import ClauseGroup
 from clausal.config import Settings
+from clausal.fast import fastest
 from clausal.graph.graph import Graph
 from clausal.model.predictor import LinkPredictor, Negatives
 from clausal.training.against_all import AgainstAll, against_all
@@ -21,18 +22,35 @@ from clausal.training.regularisers import penalty_of_facts
 _NUMBERS_IN_A_BATCH = 1 << 27  # 512 MB of looked-up vectors
 
 
+class ClauseLoss:
+    """J_I of each clause on the set that the adversary found last, which stays the same until the next search."""
+
+    def __init__(self, adversary: Adversary, predictor: LinkPredictor, groups: Sequence[ClauseGroup]) -> None:
+        self.adversary = adversary
+        self.predictor = predictor
+        self.groups = groups
+        self.adversarial_set: AdversarialSet = ()
+
+    def adopt(self, found: AdversarialSet) -> None:
+        """Take a new adversarial set."""
+        self.adversarial_set = found
+
+    def __call__(self) -> Tensor:
+        """Return the inconsistency of each clause [clauses], weights not applied."""
+        return self.adversary.inconsistency(self.predictor, self.groups, self.adversarial_set)
+
+
 @dataclass(eq=False)
 class Objective:
-    """What a step descends on. ``adversarial_set`` is the set S that the adversary found last."""
+    """What a step descends on: J_F of a batch, J_I of the clauses, and penalties."""
 
     predictor: LinkPredictor
     facts: Tensor  # what a pass goes through: facts [facts, 3], or what a QuerySource has for rows
     corruption: Corruption
     loss: FactLoss | AgainstAll
     groups: Sequence[ClauseGroup]
-    adversary: Adversary
+    clause_loss: ClauseLoss
     settings: Settings
-    adversarial_set: AdversarialSet = field(default_factory=list)
 
     @staticmethod
     def of(
@@ -54,23 +72,13 @@ class Objective:
         every = against_all(predictor, facts, settings)
         loss = every or LOSSES[settings.facts.loss](settings.facts.margin)
         groups = [group.to(predictor.device) for group in groups] if settings.clauses.weight else []
+        clause_loss = fastest(ClauseLoss, adversary, predictor, groups)(adversary, predictor, groups)
         facts = facts if every is None else every.source.rows
-        return Objective(predictor, facts, corruption, loss, groups, adversary, settings)
+        return Objective(predictor, facts, corruption, loss, groups, clause_loss, settings)
 
     def __post_init__(self) -> None:
-        self._constants: AdversarialSet = []
-        self.clause_weights = torch.cat([group.weights for group in self.groups]) if self.groups else None
-        self._slopes = None if self.clause_weights is None else self.settings.clauses.weight * self.clause_weights
-
-    def adopt(self, found: AdversarialSet) -> None:
-        """Take a new adversarial set, and make ready what it is scored by until the next one."""
-        self.adversarial_set = found
-        constants = self.adversary.while_constant(self.predictor, self.groups, found)
-        if [new.shape for new in constants] == [old.shape for old in self._constants]:
-            for old, new in zip(self._constants, constants, strict=True):
-                old.copy_(new)  # at the address of the old ones: a graph reads them there
-        else:
-            self._constants = [new.detach().clone() for new in constants]
+        weights = [group.weights for group in self.groups]
+        self.clause_weights = torch.cat(weights) if weights else self.predictor.relations.new_zeros(0)  # [clauses]
 
     @property
     def batch_size(self) -> int:
@@ -97,15 +105,17 @@ class Objective:
 
     def inconsistency(self) -> Tensor:
         """J_I of each clause [clauses] on the adversarial set, weights not applied."""
-        if not self.groups:
-            return self.predictor.relations.new_zeros(0)
-        return self.adversary.constant_inconsistency(self.predictor, self.groups, self._constants)
+        return self.clause_loss() if self.groups else self.clause_weights
+
+    def weighted_sum(self, inconsistency: Tensor) -> Tensor:
+        """J_I: the inconsistencies of the clauses, summed by their weights."""
+        return (self.clause_weights * inconsistency).sum()
 
     def weighted(self, inconsistency: Tensor) -> Tensor:
-        """Sum the clauses' inconsistencies by their weights."""
-        return inconsistency.sum() if self.clause_weights is None else (self.clause_weights * inconsistency).sum()
+        """α J_I."""
+        return self.settings.clauses.weight * self.weighted_sum(inconsistency)
 
-    def regulariser(self) -> Tensor:
+    def l2_penalty(self) -> Tensor:
         """The weighted squared norms of the parameters."""
         facts, predictor = self.settings.facts, self.predictor
         penalty = predictor.relations.new_zeros(())
@@ -114,18 +124,3 @@ class Objective:
         if facts.l2_relations:
             penalty = penalty + facts.l2_relations * predictor.relations.square().sum()
         return penalty
-
-    def beside_facts(self) -> tuple[Tensor, Tensor]:
-        """Return α J_I plus the regulariser, and the inconsistency of each clause: what no batch changes."""
-        inconsistency = self.inconsistency()
-        return self.settings.clauses.weight * self.weighted(inconsistency) + self.regulariser(), inconsistency
-
-    def add_gradient_beside_facts(self, into: Tensor) -> Tensor | None:
-        """Add the gradient of α J_I by the relations, and return the inconsistency of each clause.
-
-        None, and nothing is added, where there is more beside the facts, or autograd has to find the gradient.
-        """
-        facts = self.settings.facts
-        if self._slopes is None or facts.l2_entities or facts.l2_relations:
-            return None
-        return self.adversary.add_gradient(self.predictor, self.groups, self._constants, self._slopes, into)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from importlib.util import find_spec
 
 import torch
 from torch import Tensor, nn
-from torch.optim import Adagrad
 
 from clausal.config import TrainSettings
+from clausal.fast import fastest
 
 
 def make_optimizer(parameters: Iterable[nn.Parameter], settings: TrainSettings) -> torch.optim.Optimizer:
@@ -19,29 +18,8 @@ def make_optimizer(parameters: Iterable[nn.Parameter], settings: TrainSettings) 
         return torch.optim.SGD(trainable, lr=settings.learning_rate)
     if settings.optimizer == "adam":
         return torch.optim.Adam(trainable, lr=settings.learning_rate)
-    kind = FusedAdagrad if find_spec("triton") and any(p.device.type == "cuda" for p in trainable) else Adagrad
+    kind = fastest(torch.optim.Adagrad, trainable)
     return kind(trainable, lr=settings.learning_rate, initial_accumulator_value=settings.initial_accumulator)
-
-
-class FusedAdagrad(Adagrad):
-    """AdaGrad on a GPU, which goes over a table once in a step; torch does so in each of several operations."""
-
-    @torch.no_grad()
-    def step(self, closure: None = None) -> None:  # type: ignore[override]
-        """Take a step on every table by our kernel; gradients are left at zero."""
-        from clausal.fast.cuda import descend_
-
-        for group in self.param_groups:
-            for parameter in group["params"]:
-                if parameter.grad is not None:
-                    rows = _as_table(parameter)
-                    sums, gradient = self.state[parameter]["sum"], parameter.grad
-                    descend_(rows, sums.view_as(rows), gradient.view_as(rows), group["lr"])
-
-
-def _as_table(parameter: Tensor) -> Tensor:
-    """View a parameter as [rows, columns], which a bias or a single number of a user's own module is not."""
-    return parameter.view(-1, parameter.shape[-1] if parameter.dim() else 1)
 
 
 def optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:

@@ -1,36 +1,26 @@
-"""What a training is given from Python, checked before anything is built: each mistake gets one message.
-
-From a graph, clauses and settings to a trained link predictor.
-"""
+"""From a graph, clauses and settings to a training that is ready to run; every mistake gets one message before it."""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
 
 import torch
 from torch import nn
 
-from clausal.adversary import (
-    Adversary,
-    ClauseGroup,
-    ClosedForm,
-    GradientAscent,
-    RealEntities,
-    group_clauses,
-    readings_of,
-    without_closed_form,
-)
+from clausal.adversary.adversary import Adversary
+from clausal.adversary.ascent import GradientAscent, ascend
+from clausal.adversary.build import check_closed_forms, make_adversary, make_groups, opening_adversary
 from clausal.adversary.certificates import default_tolerance
+from clausal.adversary.clauses import ClauseGroup
+from clausal.adversary.closed_form import ClosedForm
+from clausal.adversary.contracts import check_adversary
 from clausal.adversary.forms import LINEAR
 from clausal.adversary.semantics import make_semantics
-from clausal.config import ClauseSettings, FactSettings, Settings
+from clausal.config import FactSettings, Settings
 from clausal.errors import InputError
 from clausal.evaluation import evaluate
-from clausal.fast.ascent import FusedAscent, can_fuse
-from clausal.fast.closed_form import FusedClosedForm
-from clausal.fast.recorded import RecordedAscent
+from clausal.fast import Choice, fastest, why_not
 from clausal.graph.graph import Graph
 from clausal.logic import check_clauses
 from clausal.logic.syntax import Clause
@@ -38,8 +28,10 @@ from clausal.model.build import find_device, make_predictor
 from clausal.model.contracts import ContractError, check_encoder, check_scorer
 from clausal.model.predictor import LinkPredictor
 from clausal.model.scorers.base import MultilinearScorer, Scorer
+from clausal.observer import Observer
 from clausal.training.algorithm import AdversarialSetTraining, Certify, Validate
 from clausal.training.certified import CertifiedInconsistency
+from clausal.training.step import Step
 
 
 def check_arguments(
@@ -48,6 +40,7 @@ def check_arguments(
     settings: Settings,
     scorer: Scorer | None = None,
     encoder: nn.Module | None = None,
+    adversary: Adversary | None = None,
 ) -> None:
     """Check the kinds of the arguments, and that a user's own modules keep their contracts."""
     _require(graph, Graph, "graph", "use clausal.load_graph or Graph.from_triples")
@@ -67,8 +60,12 @@ def check_arguments(
         if encoder is not None:
             dim = scorer.dim if scorer is not None else settings.model.dim
             check_encoder(deepcopy(encoder).cpu(), len(graph.entities), dim)
+        if adversary is not None:
+            check_adversary(adversary)
     except ContractError as error:
-        raise InputError(f"{'scorer' if encoder is None else 'scorer or encoder'}: {error}") from None
+        given = {"scorer": scorer, "encoder": encoder, "adversary": adversary}
+        names = [name for name, module in given.items() if module is not None]
+        raise InputError(f"{' or '.join(names)}: {error}") from None
 
 
 def _check_facts(facts: FactSettings, scorer: Scorer) -> None:
@@ -85,13 +82,6 @@ def _require(value: object, kind: type, name: str, hint: str) -> None:
         raise InputError(f"{name}: expected a {kind.__name__}, got {type(value).__name__}; {hint}")
 
 
-_LOG = logging.getLogger("clausal")
-_FALLBACKS = {
-    "gradient": "gradient ascent treats them instead (clauses.fallback)",
-    "skip": "they are left out (clauses.fallback)",
-}
-
-
 def prepare(
     graph: Graph,
     clauses: Sequence[Clause] = (),
@@ -99,73 +89,65 @@ def prepare(
     *,
     scorer: Scorer | None = None,
     encoder: nn.Module | None = None,
-    tell: Callable[[str], None] = _LOG.info,
+    adversary: Adversary | None = None,
+    observer: Observer | None = None,
 ) -> AdversarialSetTraining:
     """Check everything and set up a training, ready to run or to be restored.
 
-    ``scorer`` and ``encoder`` are a user's own modules, in place of those that the settings name; ``tell`` is
-    given what a user should know about the clauses.
+    ``scorer``, ``encoder`` and ``adversary`` are a user's own, in place of those that the settings name; ``observer``
+    is given what a user should know about the clauses.
     """
-    settings = settings or Settings()
-    check_arguments(graph, clauses, settings, scorer, encoder)
+    settings, observer = settings or Settings(), observer or Observer()
+    check_arguments(graph, clauses, settings, scorer, encoder, adversary)
     check_clauses(clauses, graph.entities, graph.relations)
     device = find_device(settings.train.device)
     predictor = make_predictor(graph, settings, scorer=scorer, encoder=encoder).to(device)
     if predictor.scorer.distance and settings.facts.loss not in ("pairwise", "softmax"):
-        tell(
+        observer.message(
             f"note: scores of {settings.model.scorer if scorer is None else type(scorer).__name__} are never positive, "
             f"so facts cannot satisfy the {settings.facts.loss} loss; facts.loss = pairwise suits it"
         )
-    adversary, groups = make_adversary(graph, clauses, settings.clauses, predictor, tell, settings.train.step)
-    validate, certify = make_validation(graph, settings), make_certification(graph, groups, settings, device)
-    return AdversarialSetTraining(predictor, graph, groups, adversary, settings, validate, certify, tell)
+    facts = torch.from_numpy(graph.train).to(device)
+    groups = make_groups(clauses, graph.entities, graph.relations, predictor)
+    if settings.clauses.adversary == "none" and adversary is None:
+        groups = []
+    own, opening = adversary or make_adversary(settings.clauses, facts), None
+    if adversary is None:
+        opening = opening_adversary(settings.clauses, facts)
+    if isinstance(own, ClosedForm):
+        check_closed_forms(own, predictor, groups, settings.clauses, observer.message)
+    training = AdversarialSetTraining(
+        predictor,
+        graph,
+        groups,
+        own,
+        settings,
+        make_validation(graph, settings),
+        make_certification(graph, groups, settings, device),
+        opening,
+        Choice("eager" if settings.train.step == "eager" else "auto"),
+    )
+    _say_forms(training, observer)
+    return training
 
 
-def make_adversary(
-    graph: Graph,
-    clauses: Sequence[Clause],
-    settings: ClauseSettings,
-    predictor: LinkPredictor,
-    tell: Callable[[str], None],
-    step: str = "auto",
-) -> tuple[Adversary, list[ClauseGroup]]:
-    """Make the adversary that the settings name, and the clauses it will treat, by shape.
-
-    It is as fast as the form of the step allows: what is eager or compiled is made of torch's operations.
-    """
-    semantics = make_semantics(settings)
-    facts = torch.from_numpy(graph.train).to(predictor.device)
-    ascent = settings.sets, settings.steps, settings.learning_rate, settings.pooling
-    fused = step in ("auto", "fused") and can_fuse(predictor)
-    kind = RecordedAscent if predictor.device.type == "cuda" else FusedAscent if fused else GradientAscent
-    gradient = kind(*ascent, semantics, settings.region, facts)
-    groups = readings_of(group_clauses(clauses, graph.entities, graph.relations), predictor)
-    if settings.adversary == "none":
-        return gradient, []
-    if settings.adversary == "entities":
-        return RealEntities(settings.sets, settings.pooling, semantics), groups
-    if settings.adversary == "gradient":
-        return gradient, groups
-    fallback = gradient if settings.fallback == "gradient" else None
-    adversary = (FusedClosedForm if fused else ClosedForm)(fallback, semantics, settings.region, facts)
-    groups = [group.to(predictor.device) for group in groups]
-    others = without_closed_form(adversary, predictor, groups)
-    explanation = _explain_without_closed_form(predictor, others)
-    if others and settings.fallback == "error":
-        raise InputError(f'{explanation}\nset clauses.fallback = "gradient" or "skip"')
-    if others:
-        tell(f"{explanation}\n{_FALLBACKS[settings.fallback]}")
-    return adversary, groups
-
-
-def _explain_without_closed_form(predictor: LinkPredictor, clauses: Sequence[Clause], most: int = 5) -> str:
-    """Say which clauses have no closed form under this scorer and domain."""
-    scorer, domain = type(predictor.scorer).__name__, predictor.domain.name
-    lines = [f"  {clause}" for clause in clauses[:most]]
-    if len(clauses) > most:
-        lines.append(f"  and {len(clauses) - most:,} more")
-    count = f"{len(clauses):,} clause{'s' if len(clauses) > 1 else ''}"
-    return "\n".join([f"no closed form for {count} with {scorer} on the domain '{domain}':", *lines])
+def _say_forms(training: AdversarialSetTraining, observer: Observer) -> None:
+    """Say in one line which fast forms stand in for the reference; refuse a fused step that cannot be had."""
+    choice, objective, adversary = training.choice, training.objective, training.adversary
+    reason = why_not(Step, objective, training.optimizer).get("step by kernels")
+    if training.settings.train.step == "fused" and reason:
+        raise InputError(f'train.step: "fused" cannot be used here: {reason}; use "auto"')
+    if choice.kind == "eager":
+        observer.message('plain PyTorch trains, as train.step is "eager"')
+        return
+    if isinstance(adversary, GradientAscent) and objective.groups:
+        with choice.in_use():
+            fastest(ascend, adversary, training.predictor, objective.groups, ())
+    forms = list(dict.fromkeys(choice.taken.values()))
+    choice.kernels_loaded = training.predictor.device.type == "cpu" and any("kernels" in form for form in forms)
+    expected = training.predictor.scorer.terms is not None and training.settings.facts.training == "corruption"
+    eager = f"; the step is eager, as {reason}" if reason and expected else ""
+    observer.message(f"fast forms: {', '.join(forms) or 'none'}{eager}")
 
 
 def make_validation(graph: Graph, settings: Settings) -> Validate | None:

@@ -52,7 +52,7 @@ def query_vectors(predictor: LinkPredictor, queries: Queries, known: Tensor) -> 
     """Return the vector of each query, given those of what is known in it [queries, dim]."""
     subjects, objects = known.tensor_split([queries.forward])
     forward, backward = queries.relations.tensor_split([queries.forward])
-    return torch.cat([predictor.query_objects(forward, subjects), predictor.query_subjects(backward, objects)])
+    return torch.cat([predictor.query_objects(subjects, forward), predictor.query_subjects(backward, objects)])
 
 
 def _size(scorer: Scorer, vectors: Tensor, power: int) -> Tensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,12 +10,7 @@ from numpy.typing import NDArray
 
 from clausal.errors import InputError, RunError
 from clausal.graph import Facts, Graph
-from clausal.logic import Clause
-from clausal.logic.closure.plan import RuleShape
-from clausal.logic.proofs.index import FactIndex
-from clausal.logic.proofs.join import ground
-from clausal.logic.proofs.rules import ProofRule, rules_by_head
-from clausal.logic.shape import AtomShape, Slot
+from clausal.logic import Clause, FactIndex, Rule, encode_rules, ground
 from clausal_paper.kale.settings import Observed
 
 _MOST = 20_000_000
@@ -45,17 +40,17 @@ def ground_rules(
     A ground rule is taken if its premises are facts; with ``all-but-one``, if all of its atoms but at most one are.
     """
     index = FactIndex(graph.train if facts is None else facts, len(graph.entities), len(graph.relations))
-    by_length: dict[int, list[ProofRule]] = {}
-    for rules in rules_by_head(clauses, graph.entities, graph.relations).values():
+    by_length: dict[int, list[Rule]] = {}
+    for rules in encode_rules(clauses, graph.entities, graph.relations).by_head.values():
         for rule in rules:
-            by_length.setdefault(len(rule.body), []).append(rule)
-    return [_ground(index, rules, observed, len(graph.relations)) for _, rules in sorted(by_length.items())]
+            by_length.setdefault(len(rule.shape.body), []).append(rule)
+    return [_ground_all(index, rules, observed, len(graph.relations)) for _, rules in sorted(by_length.items())]
 
 
-def _ground(index: FactIndex, rules: list[ProofRule], observed: Observed, relations: int) -> GroundRules:
-    found = [_groundings(index, rule, observed) for rule in rules]
+def _ground_all(index: FactIndex, rules: list[Rule], observed: Observed, relations: int) -> GroundRules:
+    found = [_ground_atoms(index, rule, observed) for rule in rules]
     sizes = [len(atoms) for atoms in found]
-    others = [_others(rule, relations) for rule in rules]
+    others = [_relations_not_in(rule, relations) for rule in rules]
     return GroundRules(
         atoms=np.concatenate(found),
         rule=np.repeat(np.arange(len(rules), dtype=np.int32), sizes),
@@ -64,39 +59,29 @@ def _ground(index: FactIndex, rules: list[ProofRule], observed: Observed, relati
     )
 
 
-def _groundings(index: FactIndex, rule: ProofRule, observed: Observed) -> NDArray[np.int32]:
+def _ground_atoms(index: FactIndex, rule: Rule, observed: Observed) -> NDArray[np.int32]:
     """Return the atoms of each ground rule of one rule. [ground rules, body + 1, 3]."""
-    atoms = (*rule.body, rule.shape.head)
-    constants = {Slot("constant", number): entity for number, entity in enumerate(rule.rule.constants)}
+    atoms = rule.shape.atoms
+    slots = [slot for atom in atoms for slot in atom.slots]
+    head = len(atoms) - 1
     ways = []
-    for turned in _turned(rule, atoms) if observed == "all-but-one" else [rule]:
-        found = ground(index, turned, range(len(turned.body)), constants, _MOST)
+    for unobserved in reversed(range(len(atoms))) if observed == "all-but-one" else [head]:
+        found = ground(index, rule, [place for place in range(len(atoms)) if place != unobserved], most=_MOST)
         if found.cut:
             raise RunError(
                 f"more than {_MOST:,} ground rules of {rule.clause}: leave it out, or ground its premises alone"
             )
-        slots = [slot for atom in atoms for slot in atom.slots]
         if all(slot in found.entities for slot in slots):  # else a variable could be any entity
             columns = [np.broadcast_to(found.entities[slot], found.count) for slot in slots]
             ways.append(np.stack(columns, 1).astype(np.int32) if found.count else np.empty((0, len(slots)), np.int32))
     entities = ways[0] if len(ways) == 1 else np.unique(np.concatenate(ways), axis=0)
     entities = entities.reshape(-1, len(atoms), 2)
-    relations = np.broadcast_to(np.array(rule.rule.relations, np.int32)[:, None], (len(entities), len(atoms), 1))
+    relations = np.broadcast_to(np.array(rule.relations, np.int32)[:, None], (len(entities), len(atoms), 1))
     return np.concatenate([entities[:, :, :1], relations, entities[:, :, 1:]], axis=2)
 
 
-def _turned(rule: ProofRule, atoms: tuple[AtomShape, ...]) -> Iterator[ProofRule]:
-    """Yield the rule with each of its atoms in turn as the head: the one that need not be a fact."""
-    for left_out in reversed(range(len(atoms))):
-        order = [place for place in range(len(atoms)) if place != left_out] + [left_out]
-        body, head = tuple(atoms[place] for place in order[:-1]), atoms[left_out]
-        relations = tuple(rule.rule.relations[place] for place in order)
-        shape = RuleShape(body, head, rule.shape.constants)
-        yield ProofRule(rule.clause, shape, rule.rule._replace(relations=relations))
-
-
-def _others(rule: ProofRule, relations: int) -> NDArray[np.int32]:
-    others: NDArray[np.int32] = np.setdiff1d(np.arange(relations, dtype=np.int32), rule.rule.relations)
+def _relations_not_in(rule: Rule, relations: int) -> NDArray[np.int32]:
+    others: NDArray[np.int32] = np.setdiff1d(np.arange(relations, dtype=np.int32), rule.relations)
     if not len(others):
         raise InputError(f"{rule.clause}: KALE's negatives need a relation that is not in the rule, and there is none")
     return others

@@ -8,12 +8,12 @@ from typing import NamedTuple
 from torch import Tensor
 
 from clausal.evaluation import evaluate
+from clausal.fast import Recording
 from clausal.graph import Facts, Graph
 from clausal.logic import Clause, close
 from clausal.model import LinkPredictor, Sphere, Table, TransE, find_device, generator_at
 from clausal_paper.kale.groundings import GroundRules, ground_rules
 from clausal_paper.kale.passes import KalePass
-from clausal_paper.kale.recorded import RecordedPass
 from clausal_paper.kale.settings import KaleSettings
 
 _INITIALISATION, _PASSES = 0, 1  # streams of random numbers
@@ -33,9 +33,13 @@ class KaleTraining:
     def __init__(self, graph: Graph, facts: Facts, rules: Sequence[GroundRules], settings: KaleSettings) -> None:
         self.graph = graph
         self.predictor = make_predictor(graph, settings)
+        generator = generator_at(settings.seed, _PASSES, device=self.predictor.device)
         one_pass = KalePass(self.predictor, facts, rules, settings)
-        self.make_pass = RecordedPass(one_pass) if self.predictor.device.type == "cuda" else one_pass
-        self.generator = generator_at(settings.seed, _PASSES, device=self.predictor.device)
+
+        def work() -> tuple[Tensor]:
+            return (one_pass(generator),)
+
+        self._pass = Recording(work, generator) if self.predictor.device.type == "cuda" else work
         self.passes = 0
         self.best: tuple[float, int] | None = None
         """The best filtered MRR on valid, and the pass after which it was."""
@@ -44,7 +48,8 @@ class KaleTraining:
     def advance(self) -> Tensor:
         """Make a pass and return its loss, without waiting for it on a GPU."""
         self.passes += 1
-        return self.make_pass(self.generator)
+        (loss,) = self._pass()
+        return loss
 
     def validate(self) -> float:
         """Return the filtered MRR on valid, and keep the model if it is the best so far."""

@@ -12,13 +12,16 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
+import torch
+
+from clausal.adversary import make_adversary, make_groups
 from clausal.config import Settings
 from clausal.errors import InputError
 from clausal.evaluation import evaluate_labelled
 from clausal.files import explained_os_errors, read_json, write_json
 from clausal.model import Unbounded, generator_at
 from clausal.observer import Observer
-from clausal.training import AdversarialSetTraining, make_adversary
+from clausal.training import AdversarialSetTraining
 from clausal_paper.provenance import provenance
 from clausal_paper.synthetic.bases import KnowledgeBase, UnionPredictor, in_union, knowledge_base, union_graph
 
@@ -110,7 +113,10 @@ def prepare_union(bases: Sequence[KnowledgeBase], settings: Settings) -> Adversa
         )
     predictor.reset_parameters(generator_at(settings.train.seed, 0))
     clauses = [clause for base in bases for clause in base.clauses]
-    adversary, groups = make_adversary(graph, clauses, settings.clauses, predictor, tell=lambda _: None)
+    groups = make_groups(clauses, graph.entities, graph.relations, predictor)
+    if settings.clauses.adversary == "none":
+        groups = []
+    adversary = make_adversary(settings.clauses, torch.from_numpy(graph.train))
     return AdversarialSetTraining(predictor, graph, groups, adversary, settings)
 
 

@@ -81,10 +81,10 @@ def train_row(
     if isinstance(settings, KaleSettings):
         return _train_kale_row(graph, used, settings, closure, observer)
     learned = graph if closure is None or not row.on_closure else replace(graph, train=closure)
-    training = prepare(learned, used, settings, tell=observer.message)
+    training = prepare(learned, used, settings, observer=observer)
     training.validate = make_validation(graph, settings)
     observer.training_started(settings, len(used))
-    predictor = training.run(observer.passed, observer.epoch).eval()
+    predictor = training.run(observer).eval()
     at = training.position
     return Trained(predictor, at.best if at.best_epoch else None, at.best_epoch or at.epoch, training.step.name)
 

@@ -87,6 +87,14 @@ def test_each_format_writes_its_own_notation():
     }
 
 
+def test_kale_has_a_letter_for_each_of_26_variables():
+    body = ", ".join(f"p(V{n}, V{n + 1})" for n in range(25))
+    (line,) = print_rules([parse_clause(f"{body} => q(V0, V25)")], "kale")
+    assert line.endswith("p(s,t)==>q(x,t)")
+    with pytest.raises(InputError, match="26 letters for variables"):
+        list(print_rules([parse_clause(f"{body}, p(V25, V26) => q(V0, V26)")], "kale"))
+
+
 def test_prolog_writes_constraints_and_facts():
     clauses = parse_clauses("p(X, Y), q(X, Y) => false\nsame(X, X)")
     assert list(print_rules(clauses, "prolog")) == [":- p(X, Y), q(X, Y)", "same(X, X)"]

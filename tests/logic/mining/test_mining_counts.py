@@ -7,7 +7,7 @@ from naive_mining import canonical_atoms, canonical_text, naive_rules
 
 from clausal.graph import Graph, load_graph
 from clausal.logic import horn_parts, read_clauses
-from clausal.logic.mining import bodies, mine, supports
+from clausal.logic.mining import counts, mine
 
 EVERYTHING = {"min_support": 1, "min_head_coverage": 0, "min_confidence": 0, "min_pca_confidence": 0}
 
@@ -63,8 +63,8 @@ def test_counting_in_small_portions_changes_nothing(facts, budget):
     graph = Graph.from_triples(facts)
     at_once = mine(graph, **EVERYTHING)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(supports, "_BUDGET", budget)
-        patch.setattr(bodies, "_BUDGET", budget)
+        patch.setattr(counts, "_MOST_EDGES", budget)
+        patch.setattr(counts, "_MOST_PAIRS", budget)
         assert mine(graph, **EVERYTHING) == at_once
         doubtful = mine(graph, **EVERYTHING | {"min_confidence": 0.5, "min_pca_confidence": 0.5})
     assert doubtful == mine(graph, **EVERYTHING | {"min_confidence": 0.5, "min_pca_confidence": 0.5})

@@ -95,3 +95,12 @@ def test_fb122_has_the_ground_rules_of_the_authors_program(clausal_data):
     rules = ground_rules(graph, read_clauses(dataset_clauses("fb122")))
     assert [some.atoms.shape[1] - 1 for some in rules] == [1, 2]
     assert sum(map(len, rules)) == 67_251
+
+
+@pytest.mark.parametrize("observed", ["premises", "all-but-one"])
+def test_a_rule_whose_first_premise_has_no_facts_has_no_ground_rules(observed):
+    graph = Graph.from_triples([("x", "a", "y"), ("y", "z", "x")])
+    relations = Names(["a", "z", "none", "too"], "relation")
+    graph = Graph(graph.entities, relations, graph.train)
+    (found,) = ground_rules(graph, parse_clauses("none(X, Y), too(Y, Z) => a(X, Z)"), observed)
+    assert found.atoms.shape == (0, 3, 3)

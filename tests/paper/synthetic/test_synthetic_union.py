@@ -48,7 +48,7 @@ def test_scores_in_a_union_are_those_of_the_base():
         zip(together, predictor.encode_all().chunk(3), predictor.relations.chunk(3), strict=True)
     ):
         s, r, o = torch.from_numpy(base.labelled).long().unbind(1)
-        expected = predictor.scorer.score(relations[r], entities[s], entities[o])
+        expected = predictor.scorer.score(entities[s], relations[r], entities[o])
         found = predictor.score(*torch.from_numpy(in_union(base.labelled, i)).long().unbind(1))
         torch.testing.assert_close(found, expected)
 

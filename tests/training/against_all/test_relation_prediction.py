@@ -34,7 +34,7 @@ def plain_loss(predictor):
     total = 0
     for x, row, y in readings:
         by_row = [
-            predictor.scorer.score(vector, predictor.encode(x), predictor.encode(y)) for vector in predictor.relations
+            predictor.scorer.score(predictor.encode(x), vector, predictor.encode(y)) for vector in predictor.relations
         ]
         total = total + F.cross_entropy(torch.stack(by_row, 1), row, reduction="sum")
     return total

@@ -72,11 +72,12 @@ def test_dura_is_the_squared_norm_of_query_and_answer(reciprocal):
     for subject, relation, object in FACTS.tolist():
         unit = torch.eye(6, dtype=torch.float64)
         row = predictor.relations[[relation]]
-        turned = predictor.relations[[relation + 2 if reciprocal else relation]]
+        inverse = predictor.relations[[relation + 2 if reciprocal else relation]]
         s, o = predictor.encoder.weight[[subject]], predictor.encoder.weight[[object]]
-        expected += predictor.scorer.score_objects(row, s, unit).square().sum() + o.square().sum()
-        backward = predictor.scorer.score_objects if reciprocal else predictor.scorer.score_subjects
-        expected += backward(turned, o, unit).square().sum() + s.square().sum()
+        expected += predictor.scorer.score_objects(s, row, unit).square().sum() + o.square().sum()
+        scorer = predictor.scorer
+        backward = scorer.score_objects(o, inverse, unit) if reciprocal else scorer.score_subjects(unit, inverse, o)
+        expected += backward.square().sum() + s.square().sum()
     torch.testing.assert_close(penalty_of_facts("dura", predictor, FACTS), expected)
 
 

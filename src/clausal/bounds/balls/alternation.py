@@ -15,10 +15,17 @@ from clausal.bounds.blocks import AtomBlocks, LinearForms, best_set
 from clausal.bounds.simplex import TEMPERATURES, minimise_on_simplex
 
 _SETS = 8
+"""How many starting points are drawn for each clause."""
 _WEIGHTED_ROUNDS = 15
+"""Most rounds over all slots for the weighted sum of forms."""
 _ROUNDS = 10
+"""Most rounds over all slots for the smallest form."""
 _NO_GAIN = 1e-6
+"""Rounds end when none gains more than this share."""
+_RIDGE = 1e-12
+"""Added to the diagonal of a Gram matrix, as a share of its largest number: forms may have the same gradient."""
 _TINY = 1e-30
+"""Least length and scale that is divided by."""
 
 
 def draw(quadratic: QuadraticForms, optimum: Multipliers, fixed: Tensor, sets: int = _SETS) -> Tensor:
@@ -106,12 +113,13 @@ def _smallest_form(gradients: Tensor, offsets: Tensor, radius: Tensor, here: Ten
     flat_radius = radius.expand(-1, offsets.shape[1], -1).flatten(0, 1)
 
     def smoothed(weights: Tensor, temperature: float) -> tuple[Tensor, Tensor, Tensor]:
-        turned = torch.einsum("ngjl,nl->ngj", flat_gram, weights)
-        norm = ((turned * weights.unsqueeze(1)).sum(-1).clamp_min(0) + temperature**2).sqrt()
+        """Return the dual with √(‖·‖² + τ²) for each norm, its gradient and its Hessian in λ."""
+        products = torch.einsum("ngjl,nl->ngj", flat_gram, weights)  # of each gradient with the weighted mean
+        norm = ((products * weights.unsqueeze(1)).sum(-1).clamp_min(0) + temperature**2).sqrt()
         by_norm = flat_radius / norm
-        slope = turned * by_norm.unsqueeze(-1)
+        slope = products * by_norm.unsqueeze(-1)
         curvature = flat_gram * by_norm[:, :, None, None] - torch.einsum(
-            "ngj,ngl,ng->ngjl", turned, turned, by_norm / norm**2
+            "ngj,ngl,ng->ngjl", products, products, by_norm / norm**2
         )
         return (
             (flat_radius * norm).sum(-1) + (weights * flat_offsets).sum(1),
@@ -128,7 +136,7 @@ def _smallest_form(gradients: Tensor, offsets: Tensor, radius: Tensor, here: Ten
 
 def _filled(chosen: Tensor, here: Tensor, gradients: Tensor, gram: Tensor, radius: Tensor) -> Tensor:
     """Move points from inside a ball to its surface, across all forms, so that none changes."""
-    ridge = 1e-12 * gram.diagonal(dim1=-2, dim2=-1).amax(-1).clamp_min(_TINY)
+    ridge = _RIDGE * gram.diagonal(dim1=-2, dim2=-1).amax(-1).clamp_min(_TINY)
     identity = torch.eye(gram.shape[-1], dtype=gram.dtype, device=gram.device)
     along = torch.einsum("nkgm,nkjgm->nkgj", here, gradients)
     part = torch.linalg.solve(gram + ridge[..., None, None] * identity, along.unsqueeze(-1)).squeeze(-1)

@@ -1,10 +1,13 @@
-"""Bounds by Lagrangian duality on balls and spheres (whole vectors) and on discs (a ball for each component).
+"""The dual bound on balls and spheres (of whole vectors) and on discs (a ball for each component).
 
-The dual bound on balls, spheres and discs as a loss: the μ of the last search, scaled until it is feasible again.
+As a certificate, ``bound_on_balls`` minimises the Lagrangian dual over λ and μ (``lagrangian.py``) and searches for a
+point that nearly attains it (``alternation.py``). As a loss, ``solve_on_balls`` finds λ and μ once in a while, and
+``largest_on_balls`` is the bound that they give while the relations move on, by scaling μ until it is feasible again:
 
-For any μ > 0 let tᵢ be the largest eigenvalue of D^-½ Mᵢ(λ) D^-½ with D = diag(μ). Then t D − Mᵢ ⪰ 0 for t ≥ tᵢ, and
+for any μ > 0 let tᵢ be the largest eigenvalue of D^-½ Mᵢ(λ) D^-½ with D = diag(μ). Then t D − Mᵢ ⪰ 0 for t ≥ tᵢ, and
 t Σ μ_v ρ_v² is a valid bound, with one t for all components on balls and one for each on discs. What is linear, by
-constants, is bilinear in a further number that is 1 in every component, and has a multiplier as any slot has.
+constants, is bilinear in a further number that is 1 in every component, and has a multiplier as any slot has. The proof
+is in "Sphere and ball" of docs/explanation/certificates.md.
 """
 
 from __future__ import annotations
@@ -17,8 +20,16 @@ from clausal.bounds.balls.lagrangian import Multipliers, optimal_multipliers
 from clausal.bounds.balls.phases import has_phases, largest_by_phases, solve_weights
 from clausal.bounds.balls.quadratic import QuadraticForms, quadratic_forms
 from clausal.bounds.balls.spectral import largest_of_separate
-from clausal.bounds.blocks import AtomBlocks, Bound, LinearForms, Terms, gather_terms
+from clausal.bounds.blocks import AtomBlocks, Bound, GatheredForm, LinearForms, gather_form
 from clausal.bounds.regions import Balls, Discs
+
+_SMALLEST_SHARE = 1e-3
+"""No slot counts for less than this share of the one that counts most: scaling must be able to make up for it later."""
+_SMALLEST_LIMIT = 1e-12
+"""Least μ ρ² and ρ², so that a multiplier of 0 or a disc of radius 0 does not lead to a division by 0."""
+_SQUARINGS = 13
+"""Matrices are raised to the power p = 2¹³, which bounds a largest eigenvalue to a share of d^(1/p) − 1 of the shifted
+matrix: 0.03 % for d = 12 numbers."""
 
 
 @torch.no_grad()
@@ -52,12 +63,6 @@ def solve_dual(
     return quadratic, optimal_multipliers(quadratic)
 
 
-_SMALLEST_SHARE = 1e-3
-"""No slot counts for less than this share of the one that counts most: scaling must be able to make up for it later."""
-_TINY = 1e-12
-_SQUARINGS = 13
-
-
 def solve_on_balls(atoms: AtomBlocks, forms: LinearForms, region: Balls | Discs, free: int) -> tuple[Tensor, ...]:
     """Return λ [clauses, forms], and μ [clauses, 1 or components, free slots, and 1 if constants make forms linear].
 
@@ -65,15 +70,15 @@ def solve_on_balls(atoms: AtomBlocks, forms: LinearForms, region: Balls | Discs,
     """
     if isinstance(region, Discs) and has_phases(atoms, forms, free):
         return (solve_weights(atoms, forms, region),)
-    terms = gather_terms(atoms, forms, region.fixed, free)
-    if len(forms.offsets) == 1 and terms.separate:
+    form = gather_form(atoms, forms, region.fixed, free)
+    if len(forms.offsets) == 1 and form.separate:
         return ()
     quadratic, optimum = solve_dual(atoms, forms, region, free)
-    power = quadratic.radius.square().clamp_min(_TINY)
-    limits = (optimum.multipliers * power).clamp_min(_TINY)  # μ ρ² [clauses, groups, free slots]
+    power = quadratic.radius.square().clamp_min(_SMALLEST_LIMIT)
+    limits = (optimum.multipliers * power).clamp_min(_SMALLEST_LIMIT)  # μ ρ² [clauses, groups, free slots]
     limits = limits.clamp_min(_SMALLEST_SHARE * limits.amax(2, keepdim=True))
     multipliers = limits / power
-    if terms.linear:
+    if form.linear:
         of_one = optimum.linear.unsqueeze(2)  # [clauses, components, 1]
         components_of_a_group = of_one.shape[1] / multipliers.shape[1]
         least = _SMALLEST_SHARE * limits.sum(2, keepdim=True) / components_of_a_group
@@ -94,26 +99,26 @@ def largest_on_balls(
     if weights is not None and multipliers is None:
         assert isinstance(region, Discs)
         return largest_by_phases(atoms, forms, region, weights)
-    terms = gather_terms(atoms, forms, region.fixed, free, weights)
+    form = gather_form(atoms, forms, region.fixed, free, weights)
     if multipliers is None:
-        return largest_of_separate(terms, region)
+        return largest_of_separate(form, region)
     ones = multipliers.shape[2] > free
-    matrix = _scaled_matrix(terms, multipliers, free, ones)
+    matrix = _scaled_matrix(form, multipliers, free, ones)
     # r(X, X) can have eigenvalues so far below 0 that squaring would be loose.
-    largest = torch.linalg.eigvalsh(matrix)[..., -1] if terms.squares else _largest_eigenvalue(matrix)  # t
+    largest = torch.linalg.eigvalsh(matrix)[..., -1] if form.squares else _eigenvalue_bound(matrix)  # t
     if isinstance(region, Discs):
         power = torch.cat([region.radius.mT.square(), torch.ones_like(region.radius.mT[..., :1])], 2)
         limits = (multipliers * power[..., : multipliers.shape[2]]).sum(2)
-        return terms.constant + (largest.clamp_min(0) * limits).sum(1)
+        return form.constant + (largest.clamp_min(0) * limits).sum(1)
     # On balls all components share a slot's multiplier, and each has its own for the number 1.
     limits = multipliers[:, 0, :free].sum(1) + (multipliers[:, :, free].sum(1) if ones else 0)
     scale = largest.amax(1)
-    return terms.constant + (scale if region.sphere else scale.clamp_min(0)) * limits
+    return form.constant + (scale if region.sphere else scale.clamp_min(0)) * limits
 
 
-def _scaled_matrix(terms: Terms, multipliers: Tensor, free: int, ones: bool) -> Tensor:
+def _scaled_matrix(form: GatheredForm, multipliers: Tensor, free: int, ones: bool) -> Tensor:
     """Return D^-½ M D^-½ over all free slots, and the number 1 [clauses, components, d, d]."""
-    some = next(iter([*terms.pairs.values(), *terms.squares.values(), *terms.linear.values()]))
+    some = next(iter([*form.pairs.values(), *form.squares.values(), *form.linear.values()]))
     nothing = some.new_zeros(*some.shape[:2], some.shape[2], some.shape[2])
     root = multipliers.rsqrt()[..., None, None]  # [clauses, 1 or components, slots, 1, 1]
     rows = []
@@ -121,14 +126,14 @@ def _scaled_matrix(terms: Terms, multipliers: Tensor, free: int, ones: bool) -> 
         blocks = []
         for other in range(free):
             if one == other:
-                square = terms.squares.get(one)
+                square = form.squares.get(one)
                 block = nothing if square is None else (square + square.mT) / 2
             else:
-                pair = terms.pairs.get((min(one, other), max(one, other)), nothing) / 2
+                pair = form.pairs.get((min(one, other), max(one, other)), nothing) / 2
                 block = pair if one < other else pair.mT
             blocks.append(block * (root[:, :, one] * root[:, :, other]))
         if ones:
-            column = terms.linear.get(one, nothing[..., 0]).unsqueeze(-1) / 2
+            column = form.linear.get(one, nothing[..., 0]).unsqueeze(-1) / 2
             blocks.append(column * (root[:, :, one] * root[:, :, free]))
         rows.append(torch.cat(blocks, -1))
     if ones:
@@ -137,7 +142,7 @@ def _scaled_matrix(terms: Terms, multipliers: Tensor, free: int, ones: bool) -> 
     return torch.cat(rows, -2)
 
 
-def _largest_eigenvalue(matrices: Tensor) -> Tensor:
+def _eigenvalue_bound(matrices: Tensor) -> Tensor:
     """Bound the largest eigenvalue of symmetric matrices [..., d, d] from above, closely, by repeated squaring.
 
     With A ⪰ 0 it is at most (tr Aᵖ)^(1/p), and at least that divided by d^(1/p). Unlike a decomposition this waits for

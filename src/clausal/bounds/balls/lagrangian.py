@@ -1,8 +1,27 @@
-"""The Lagrangian dual on balls: min over λ, μ of Σ μ_v ρ_v² + ¼ Σᵢ ℓᵢᵀ Bᵢ⁻¹ ℓᵢ + λ · c with Bᵢ = diag(μ) − Qᵢ(λ) ⪰ 0.
+"""Minimises the Lagrangian dual on balls over λ and μ, by Newton's method with a logarithmic barrier.
 
-A barrier, −τ Σ log det Bᵢ − τ Σ log λⱼ − τ Σ log μ_v, keeps every iterate feasible, so each gives a valid bound, and
-Newton's method follows it as τ falls. On spheres μ may be negative. At the optimum τ Bᵢ⁻¹ + ¼ Bᵢ⁻¹ℓᵢℓᵢᵀBᵢ⁻¹ are the
-second moments of an optimal random x, which the gradient of the bound and the rounding are made of.
+The problem. The weighted form is Σᵢ xᵢᵀ Qᵢ xᵢ + ℓᵢᵀ xᵢ + c with Q, ℓ and c linear in λ, where xᵢ is component i of all
+free slots. Adding Σ_v μ_v (ρ_v² − ‖x_v‖²) ≥ 0 and maximising over all x gives, where Bᵢ = diag(μ) − Qᵢ(λ) ⪰ 0,
+
+    D(λ, μ) = Σ_v μ_v ρ_v² + ¼ Σᵢ ℓᵢᵀ Bᵢ⁻¹ ℓᵢ + λ · c,
+
+an upper bound (proof: "Sphere and ball" in docs/explanation/certificates.md), to be minimised over the simplex of λ and
+over μ ≥ 0. On spheres ‖x_v‖ = ρ_v, and μ may be negative.
+
+The method (Boyd and Vandenberghe, Convex Optimization, chapter 11). Minimise D − τ Σ log det Bᵢ − τ Σ log λⱼ
+− τ Σ log μ_v for ever smaller τ, each from the last minimum. The barrier keeps every iterate feasible, so that each one
+gives a valid bound. With ∂Bᵢ the derivative of Bᵢ by a parameter, −Qⱼᵢ for λⱼ and the identity of slot v for μ_v, and
+y = B⁻¹ℓ (called the pull):
+
+    slope of −τ log det B:       −τ tr(B⁻¹ ∂B)
+    Hessian of −τ log det B:      τ tr(B⁻¹ ∂B B⁻¹ ∂B′)
+    slope of ¼ ℓᵀ B⁻¹ ℓ:          ½ ∂ℓ · y − ¼ yᵀ ∂B y
+    Hessian of ¼ ℓᵀ B⁻¹ ℓ:        ½ uᵀ B⁻¹ u′ with u = ∂ℓ − ∂B y
+
+The μ of different groups meet in λ only, so that Newton's matrix has the shape of an arrow, and μ is eliminated.
+
+At the minimum the slope is 0, which says that τ Bᵢ⁻¹ + ¼ yᵢ yᵢᵀ are second moments of random x that lie in the balls on
+average and make all forms with λⱼ > 0 equal: ``alternation.py`` draws its starting points with them.
 """
 
 from __future__ import annotations
@@ -16,14 +35,27 @@ from clausal.bounds.balls.quadratic import QuadraticForms
 from clausal.bounds.simplex import newton_direction
 
 _TEMPERATURES = tuple(0.2**step for step in range(1, 15))
+"""The τ of the barrier in turn. The bound is at most τ times the number of logarithms above its minimum, and the last τ
+is 2e-10, where forms have values about 1. Each is a fifth of the one before: Newton's method then needs few steps."""
 _NEWTON_STEPS = 30
+"""Most steps for one τ."""
+_CONVERGED = 1e-4
+"""A τ is done where a step promises less than this share of it."""
 _BACKTRACKS = 30
+"""How often a step is halved at most until it gains enough."""
+_ENOUGH = 0.1
+"""A step gains enough with this share of what its slope promises (Armijo's rule)."""
 _WELL_INSIDE = 0.8
+"""Share of the way to the edge of Bᵢ ⪰ 0 that one step may go."""
+_RIDGE = 1e-14
+"""Added to a diagonal, as a share of its largest number, so that a matrix singular to rounding can be solved."""
+_TINY = 1e-30
+"""Least scale of forms, so that forms that are 0 everywhere are not divided by 0."""
 
 
 @dataclass(frozen=True, eq=False)
 class Multipliers:
-    """λ and μ near the optimum, the bound that they give, and the moments of the x that they speak of."""
+    """λ and μ near the optimum, the bound that they give, and the second moments of an optimal random x."""
 
     value: Tensor  # [clauses]
     weights: Tensor  # λ [clauses, forms]
@@ -62,21 +94,21 @@ def optimal_multipliers(forms: QuadraticForms) -> Multipliers:
 def _scale(forms: QuadraticForms) -> Tensor:
     """Return the size of the forms in each clause, by which they are divided to have values about 1."""
     sizes = forms.quadratic.abs().amax((1, 2, 3, 4, 5)), forms.linear.abs().amax((1, 2, 3, 4))
-    return torch.maximum(*sizes).clamp_min(1e-30)
+    return torch.maximum(*sizes).clamp_min(_TINY)
 
 
 def _newton(barrier: _Barrier, weights: Tensor, multipliers: Tensor, temperature: float) -> tuple[Tensor, Tensor]:
     value = barrier.value(weights, multipliers, temperature)
     for _ in range(_NEWTON_STEPS):
         weight_step, multiplier_step, decrement = barrier.direction(weights, multipliers, temperature)
-        converged = ~(decrement > 1e-4 * temperature)
+        converged = ~(decrement > _CONVERGED * temperature)
         if converged.all():
             break
         step = barrier.reach(weights, multipliers, weight_step, multiplier_step)
         for _ in range(_BACKTRACKS):
             trial = weights + step[:, None] * weight_step, multipliers + step[:, None, None] * multiplier_step
             new_value = barrier.value(*trial, temperature)
-            enough = new_value <= value - 0.1 * step * decrement
+            enough = new_value <= value - _ENOUGH * step * decrement
             if (enough | converged).all():
                 break
             step = torch.where(enough, step, step / 2)
@@ -165,10 +197,10 @@ class _Barrier:
         changes = torch.cat([by_weight, by_slot], 3)
         trace = changes.diagonal(dim1=-2, dim2=-1).sum(-1)  # [clauses, groups, components, parameters]
         hessian = temperature * torch.einsum("ngckpq,ngclqp->ngckl", changes, changes)
-        turned = (quadratic @ pull[:, :, :, None, :, None]).squeeze(-1)
-        residual = torch.cat([forms.linear + turned, -pull.unsqueeze(3) * slots], 3)
+        quadratic_pull = (quadratic @ pull[:, :, :, None, :, None]).squeeze(-1)  # Q y, as ∂B y = −Q y for λ
+        residual = torch.cat([forms.linear + quadratic_pull, -pull.unsqueeze(3) * slots], 3)
         hessian = hessian + torch.einsum("ngckp,ngcpq,ngclq->ngckl", residual, inverse, residual) / 2
-        slope_by_weight = (pull.unsqueeze(3) * (forms.linear / 2 + turned / 4)).sum(-1)
+        slope_by_weight = (pull.unsqueeze(3) * (forms.linear / 2 + quadratic_pull / 4)).sum(-1)
         slope_by_slot = -(pull.unsqueeze(3).square() * slots).sum(-1) / 4
         slope = (torch.cat([slope_by_weight, slope_by_slot], 3) - temperature * trace).sum(2)
         hessian = hessian.sum(2)  # [clauses, groups, parameters, parameters]
@@ -197,7 +229,7 @@ def _arrow_step(
     weight_slope: Tensor, weight_hessian: Tensor, slot_slope: Tensor, slot_hessian: Tensor, crossed: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Solve Newton's equation with Σ dλ = 0 by eliminating each group's μ, which no other group's μ meets."""
-    ridge = 1e-14 * slot_hessian.diagonal(dim1=-2, dim2=-1).amax(-1, keepdim=True).expand_as(slot_slope)
+    ridge = _RIDGE * slot_hessian.diagonal(dim1=-2, dim2=-1).amax(-1, keepdim=True).expand_as(slot_slope)
     right_sides = torch.cat([slot_slope.unsqueeze(-1), crossed], -1)
     # Near the edge a system may be singular to rounding; a clause whose step fails keeps the feasible μ that it has.
     solved = torch.linalg.solve_ex(slot_hessian + torch.diag_embed(ridge), right_sides).result.nan_to_num(0, 0, 0)

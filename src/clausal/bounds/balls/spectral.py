@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from clausal.bounds.blocks import AtomBlocks, Bound, LinearForms, Terms, gather_terms
+from clausal.bounds.blocks import AtomBlocks, Bound, GatheredForm, LinearForms, gather_form
 from clausal.bounds.regions import Balls, Discs
 
 
@@ -18,22 +18,22 @@ def bound_by_spectrum(atoms: AtomBlocks, forms: LinearForms, region: Balls | Dis
     """Return the largest value of one form, exactly; None for several forms, or where variables are entangled."""
     if len(forms.offsets) > 1:
         return None
-    terms = gather_terms(atoms, forms, region.fixed, free)
-    if not terms.separate:
+    form = gather_form(atoms, forms, region.fixed, free)
+    if not form.separate:
         return None
-    value = largest_of_separate(terms, region)
-    points = _maximiser(terms, region, atoms.matrices.new_zeros(len(value), free, *atoms.matrices.shape[2:4]))
+    value = largest_of_separate(form, region)
+    points = _maximiser(form, region, atoms.matrices.new_zeros(len(value), free, *atoms.matrices.shape[2:4]))
     return Bound(value, value.new_ones(len(value), 1), torch.cat([points, region.fixed], 1).detach())
 
 
-def largest_of_separate(terms: Terms, region: Balls | Discs) -> Tensor:
+def largest_of_separate(form: GatheredForm, region: Balls | Discs) -> Tensor:
     """Return the largest value [clauses] of terms without a common slot, differentiable."""
-    value = terms.constant
-    for (one, other), matrix in terms.pairs.items():
+    value = form.constant
+    for (one, other), matrix in form.pairs.items():
         value = value + _over_components(largest_singular_value(matrix), region, one, other)
-    for slot, matrix in terms.squares.items():
+    for slot, matrix in form.squares.items():
         value = value + _over_components(largest_eigenvalue(matrix), region, slot, slot)
-    for slot, vector in terms.linear.items():
+    for slot, vector in form.linear.items():
         norms = torch.linalg.vector_norm(vector, dim=-1)
         if isinstance(region, Discs):
             value = value + (region.radius[:, slot] * norms).sum(-1)
@@ -72,16 +72,16 @@ def _over_components(values: Tensor, region: Balls | Discs, one: int, other: int
 
 
 @torch.no_grad()
-def _maximiser(terms: Terms, region: Balls | Discs, points: Tensor) -> Tensor:
-    for (one, other), matrix in terms.pairs.items():
+def _maximiser(form: GatheredForm, region: Balls | Discs, points: Tensor) -> Tensor:
+    for (one, other), matrix in form.pairs.items():
         left, values, right = torch.linalg.svd(matrix)
         chosen = _chosen(values[..., 0], region)
         points[:, one] = chosen * left[..., 0] * _radius(region, one)
         points[:, other] = chosen * right[..., 0, :] * _radius(region, other)
-    for slot, matrix in terms.squares.items():
+    for slot, matrix in form.squares.items():
         values, vectors = torch.linalg.eigh((matrix + matrix.mT) / 2)
         points[:, slot] = _chosen(values[..., -1], region) * vectors[..., -1] * _radius(region, slot)
-    for slot, vector in terms.linear.items():
+    for slot, vector in form.linear.items():
         length = torch.linalg.vector_norm(vector, dim=(1, 2) if isinstance(region, Balls) else 2, keepdim=True)
         points[:, slot] = vector / length.clamp_min(1e-30) * _radius(region, slot)
     return region.project(points.unsqueeze(1)).squeeze(1)

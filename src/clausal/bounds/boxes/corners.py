@@ -22,7 +22,7 @@ _TANGENTS = (64, 32, 16, 8, 4, 2)
 
 
 @dataclass(frozen=True, eq=False)
-class Corners:
+class CornerGrid:
     """The corners of every slot, in every component, and the number of them in each slot."""
 
     points: tuple[Tensor, ...]  # a slot each: [clauses, components, corners, size]
@@ -38,13 +38,13 @@ class Corners:
         """How many corners a component has, over all slots."""
         return prod(self.counts)
 
-    def detach(self) -> Corners:
+    def detach(self) -> CornerGrid:
         """Return the corners in double precision without their history, for a search."""
-        return Corners(*(tuple(x.detach().double() for x in tables) for tables in (self.points, self.squares)))
+        return CornerGrid(*(tuple(x.detach().double() for x in tables) for tables in (self.points, self.squares)))
 
-    def clause_range(self, start: int, end: int) -> Corners:
+    def clause_range(self, start: int, end: int) -> CornerGrid:
         """Return the corners of some of the clauses."""
-        return Corners(*(tuple(x[start:end] for x in tables) for tables in (self.points, self.squares)))
+        return CornerGrid(*(tuple(x[start:end] for x in tables) for tables in (self.points, self.squares)))
 
     def scores(self, atoms: AtomBlocks) -> list[Tensor]:
         """Score each atom at all corners of its slots [clauses, components, …], a dimension for each slot."""
@@ -100,7 +100,7 @@ def _corners_and_numbers(atoms: AtomBlocks, boxes: Boxes, free: int) -> tuple[in
     return 2 ** (size * (free - reflexive)), size * reflexive
 
 
-def corners_of(atoms: AtomBlocks, boxes: Boxes, free: int) -> Corners | None:
+def corners_of(atoms: AtomBlocks, boxes: Boxes, free: int) -> CornerGrid | None:
     """Return the corners of the boxes of the free slots, the first ones, or None where they are too many."""
     if too_many_corners(atoms, boxes, free):
         return None
@@ -117,7 +117,7 @@ def corners_of(atoms: AtomBlocks, boxes: Boxes, free: int) -> Corners | None:
             number = square = torch.stack([low, high], -1)
         points.append(_grid(number))
         squares.append(points[-1] if square is number else _grid(square))
-    return Corners(tuple(points), tuple(squares))
+    return CornerGrid(tuple(points), tuple(squares))
 
 
 def _tangent_points(low: Tensor, high: Tensor, tangents: int) -> tuple[Tensor, Tensor]:

@@ -5,6 +5,16 @@
 The multipliers of the corners' constraints are their probabilities p, those of λ ≥ 0 are z. Both sides start feasible
 and stay so, and the products p·s and λ·z, which sum to the gap between them, are driven to 0. Each step solves a system
 of the size of λ, as every v meets only its own component.
+
+Newton's equations for changes dλ, dv, ds, dp, dz that shall change p·s by a and λ·z by b are
+
+    ds = dv − Σⱼ dλⱼ Lⱼ,   p ds + s dp = a,   λ dz + z dλ = b,   Σ_c dp = 0,   Σ dλⱼ = 0,
+    Σᵢ Σ_c dp Lⱼ − dzⱼ the same for all j.
+
+With w = p / s the second and fourth give dv = (Σ_c a/s + Σ_c w Σⱼ dλⱼ Lⱼ) / Σ_c w, so that in place of Lⱼ stands its
+difference from its w-weighted mean over the corners of a component, Cⱼ ("centred"). What is left are the normal
+equations of a least-squares problem: √w Σⱼ Cⱼ dλⱼ ≈ −(a/s) / √w at every corner, √(z/λ) dλ ≈ (b/λ) / √(z/λ) for every
+form. "Duality" in docs/explanation/certificates.md says what the problem is for.
 """
 
 from __future__ import annotations
@@ -13,13 +23,20 @@ import torch
 from torch import Tensor
 
 _ITERATIONS = 60
+"""Most steps."""
 _GAP = 1e-11
+"""Solved where the gap is below this for each component, where values are at most about 1."""
 _SHORT_OF_THE_EDGE = 0.99
+"""Share of the way to a number becoming 0 that one step may go."""
+_CENTRING_POWER = 3
+"""Mehrotra's rule: the better a step to products of 0 would do, the nearer to 0 the next step aims, by this power."""
+_TINY = 1e-30
+"""Least scale of values, so that forms that are 0 everywhere are not divided by 0."""
 
 
 def solve_mixture(table: Tensor, offsets: Tensor) -> tuple[Tensor, Tensor]:
     """Return λ [problems, forms] and p [problems, components, corners] for forms [problems, forms, …]."""
-    scale = (table.abs().amax((2, 3)).sum(1) + offsets.abs().amax(1)).clamp_min(1e-30)
+    scale = (table.abs().amax((2, 3)).sum(1) + offsets.abs().amax(1)).clamp_min(_TINY)
     table, offsets = table / scale[:, None, None, None], offsets / scale[:, None]
     state = _State(table, offsets)
     for _ in range(_ITERATIONS):
@@ -32,7 +49,7 @@ def solve_mixture(table: Tensor, offsets: Tensor) -> tuple[Tensor, Tensor]:
 
 
 class _State:
-    """A strictly feasible pair of solutions."""
+    """A strictly feasible pair of solutions: λ (``weights``) and slacks s of one side, p and z of the other."""
 
     def __init__(self, table: Tensor, offsets: Tensor) -> None:
         self.table = table
@@ -57,7 +74,7 @@ class _State:
         aimed = ((self.p + up[:, None, None] * p) * (self.s + down[:, None, None] * s)).sum((1, 2)) + (
             (self.weights + down[:, None] * weights) * (self.z + up[:, None] * z)
         ).sum(1)
-        target = (aimed / gap).clamp(0, 1) ** 3 * gap / self.pairs
+        target = (aimed / gap).clamp(0, 1) ** _CENTRING_POWER * gap / self.pairs
         weights, s, p, z = system.direction(
             target[:, None, None] - self.p * self.s - p * s,
             target[:, None] - self.weights * self.z - weights * z,

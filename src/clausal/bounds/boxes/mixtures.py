@@ -1,7 +1,13 @@
 """The dual of max-min over independent choices: minλ Σᵢ max over corners c of Σⱼ λⱼ Lⱼᵢ(c) + λ · o.
 
 By linear programming duality this is the largest minⱼ of the expected forms over mixtures of corners, one mixture for
-each component. With two forms it is a convex function of one number, made of straight pieces, and is solved exactly.
+each component. With two forms it is a convex function of one number, made of straight pieces, and is solved exactly;
+with more it is solved as a linear program (``interior.py``).
+
+Why a mixture: the dual is minλ maxₚ Σⱼ λⱼ (Σᵢ Σ_c pᵢ(c) Lⱼᵢ(c) + oⱼ) with pᵢ a distribution over the corners of
+component i, as a maximum over corners is one over distributions. Minimum and maximum of a function that is linear in
+each can change places, and minλ then picks the smallest expected form. See "Duality" in
+docs/explanation/certificates.md; ``rounding.py`` makes a point of the mixture.
 """
 
 from __future__ import annotations
@@ -16,6 +22,9 @@ from clausal.bounds.boxes.interior import solve_mixture
 _TIE = 1e-12
 """Corners whose values differ by less than this share of the largest are equally good."""
 _STEPS = 100
+"""Most steps with two forms: 33 of them halve the interval, and the tangents do far better."""
+_HALVE_EVERY = 3
+"""Every so many steps the interval is halved, whatever the tangents say, so that it always shrinks."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +53,7 @@ def _two_forms(table: Tensor, offsets: Tensor) -> Mixture:
     """Close in on the λ where the slope of the dual changes sign, mostly by the crossing of the tangents at both ends.
 
     There the best corners just before it favour the second form and those just after it the first: the mixture of the
-    two that balances the forms is optimal. Every third step halves the interval instead, so that it always shrinks.
+    two that balances the forms is optimal.
     """
     line = _Line(table, offsets)
     left, right = line.at(torch.zeros_like(offsets[:, 0]))[1], line.at(torch.ones_like(offsets[:, 0]))[0]
@@ -54,7 +63,7 @@ def _two_forms(table: Tensor, offsets: Tensor) -> Mixture:
         apart = right.place - left.place > _TIE
         if not apart.any():
             break
-        place = (left.place + right.place) / 2 if step % 3 == 2 else left.crossing(right)
+        place = (left.place + right.place) / 2 if step % _HALVE_EVERY == _HALVE_EVERY - 1 else left.crossing(right)
         before, after = line.at(place)
         left, right = (
             before.where(

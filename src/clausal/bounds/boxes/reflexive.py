@@ -8,38 +8,38 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from clausal.bounds.blocks import AtomBlocks, Bound, LinearForms, Terms, gather_terms
+from clausal.bounds.blocks import AtomBlocks, Bound, GatheredForm, LinearForms, gather_form
 from clausal.bounds.regions import Boxes
 
 _MOST_NUMBERS_OF_A_COMPONENT = 2
 
 
-def is_quadratic(terms: Terms, forms: LinearForms, boxes: Boxes) -> bool:
+def is_quadratic(form: GatheredForm, forms: LinearForms, boxes: Boxes) -> bool:
     """Say whether there is one form, in which every variable stands alone and one meets itself."""
-    alone = bool(terms.squares) and not terms.pairs
+    alone = bool(form.squares) and not form.pairs
     return alone and len(forms.offsets) == 1 and boxes.low.shape[-1] <= _MOST_NUMBERS_OF_A_COMPONENT
 
 
 def bound_quadratics(atoms: AtomBlocks, forms: LinearForms, boxes: Boxes, free: int) -> Bound | None:
     """Return the largest value of a form that is quadratic; else None."""
-    terms = gather_terms(atoms, forms, boxes.low[:, free:], free)
-    if not is_quadratic(terms, forms, boxes):
+    form = gather_form(atoms, forms, boxes.low[:, free:], free)
+    if not is_quadratic(form, forms, boxes):
         return None
-    value, best = largest_quadratic(terms, boxes)
+    value, best = largest_quadratic(form, boxes)
     points = boxes.low.detach().clone()
     for slot, vectors in best.items():
         points[:, slot] = vectors
     return Bound(value, value.new_ones(len(value), 1).detach(), points)
 
 
-def largest_quadratic(terms: Terms, boxes: Boxes) -> tuple[Tensor, dict[int, Tensor]]:
+def largest_quadratic(form: GatheredForm, boxes: Boxes) -> tuple[Tensor, dict[int, Tensor]]:
     """Return the largest value [clauses], differentiable, and where it is: vectors [clauses, components, size]."""
-    value, points = terms.constant, {}
-    nothing = torch.zeros_like(next(iter(terms.squares.values())))
-    for slot in {*terms.squares, *terms.linear}:
-        square = terms.squares.get(slot, nothing)
+    value, points = form.constant, {}
+    nothing = torch.zeros_like(next(iter(form.squares.values())))
+    for slot in {*form.squares, *form.linear}:
+        square = form.squares.get(slot, nothing)
         square = (square + square.mT) / 2
-        linear = terms.linear.get(slot, nothing[..., 0])
+        linear = form.linear.get(slot, nothing[..., 0])
         tried = _candidates(square.detach(), linear.detach(), boxes.low[:, slot], boxes.high[:, slot])
         values = ((tried @ square) * tried).sum(-1) + (tried @ linear.unsqueeze(-1)).squeeze(-1)
         best, place = values.max(-1)  # [clauses, components]

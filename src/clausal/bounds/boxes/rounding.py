@@ -1,8 +1,15 @@
 """Rounds a mixture of corners to a point of the boxes at which the smallest form is nearly as large as the bound.
 
-At the optimal λ few components are truly mixed. Each is given one of its corners, then single components change
-corner as long as the smallest form gains, then all numbers move at once: the forms are nearly linear around a point,
-and linear forms are a mixture problem, number by number, whose solution needs no rounding.
+At the optimal λ few components are truly mixed: with J forms the mixture is a vertex of a linear program with J
+constraints beside one for each component, so that at most J − 1 components have more than one corner. Three steps:
+
+1. Each component is given one of its corners, drawn with its probability (``_draw``).
+2. Single components change corner as long as the smallest form gains (``_change_single_components``).
+3. All numbers move at once (``_move``): around a point the forms are nearly linear, and the largest minⱼ of linear
+   forms on a box is a mixture problem, number by number. Its solution needs no rounding, as a mixture of the two limits
+   of a number is a number between them. Steps are kept short, as in any trust-region method.
+
+"Rounding: the attained value" in docs/explanation/certificates.md has how near to the bound this comes.
 """
 
 from __future__ import annotations
@@ -11,22 +18,33 @@ import torch
 from torch import Tensor
 
 from clausal.bounds.blocks import AtomBlocks, LinearForms, attained, best_set
-from clausal.bounds.boxes.corners import Corners
+from clausal.bounds.boxes.corners import CornerGrid
 from clausal.bounds.boxes.mixtures import Mixture, optimal_mixture
 from clausal.bounds.regions import Boxes
 
 _SETS = 4
+"""How many points are drawn for each clause."""
 _MOVES = 12
+"""Most steps in which all numbers move."""
 _NEAR_ENOUGH = 1e-6
-_NOWHERE = 1e-3
+"""A point is good enough where the smallest form is within this share of the bound."""
+_FIRST_REACH = 0.5
+"""How far a number may move in the first step, as a share of its box."""
+_LEAST_REACH = 1e-3
+"""A point is left alone where steps have become shorter than this share of the box."""
+_LONGER, _SHORTER = 2.0, 0.25
+"""What the reach is multiplied by after a step that gained, and after one that did not."""
+_NO_GAIN = 1e-12
+"""A change of a corner that gains less than this share of the largest value is rounding."""
 _GOLDEN = 0.6180339887498949
+"""The golden ratio less 1: its multiples modulo 1 are spread evenly."""
 
 
 def round_mixture(
     atoms: AtomBlocks,
     forms: LinearForms,
     boxes: Boxes,
-    corners: Corners,
+    corners: CornerGrid,
     table: Tensor,
     mixture: Mixture,
     dual: Tensor,
@@ -37,16 +55,16 @@ def round_mixture(
     drawn = _draw(mixture)
     chosen = torch.cat([_change_single_components(table, forms.offsets, drawn), drawn], 1)
     components = corners.chosen(chosen)
-    near = torch.full_like(components[:, :, 0, 0, 0], 0.5)  # [clauses, sets]
+    reach = torch.full_like(components[:, :, 0, 0, 0], _FIRST_REACH)  # [clauses, sets]
     for _ in range(_MOVES):
         reached = attained(atoms, forms, components).amax(1)
-        improvable = (dual - reached > _NEAR_ENOUGH * dual.abs()) & (near > _NOWHERE).any(1)
+        improvable = (dual - reached > _NEAR_ENOUGH * dual.abs()) & (reach > _LEAST_REACH).any(1)
         (open_,) = torch.nonzero(improvable, as_tuple=True)
         if not len(open_):
             break
         some_atoms = AtomBlocks(atoms.matrices[open_], atoms.subjects, atoms.objects)
         some_boxes = Boxes(boxes.low[open_], boxes.high[open_])
-        components[open_], near[open_] = _move(some_atoms, forms, some_boxes, components[open_], near[open_])
+        components[open_], reach[open_] = _move(some_atoms, forms, some_boxes, components[open_], reach[open_])
     return best_set(atoms, forms, components)
 
 
@@ -72,7 +90,7 @@ def _change_single_components(table: Tensor, offsets: Tensor, chosen: Tensor) ->
             without = total[:, form, :, None] - current[:, form]  # [clauses, sets, components]
             smallest = torch.minimum(smallest, without.unsqueeze(-1) + table[:, form].unsqueeze(1))
         best, place = smallest.reshape(clauses, -1, components * corners).max(-1)
-        gains = best > total.amin(1) + 1e-12 * table.abs().amax()
+        gains = best > total.amin(1) + _NO_GAIN * table.abs().amax()
         if not gains.any():
             break
         component, corner = (place // corners).unsqueeze(-1), (place % corners).unsqueeze(-1)
@@ -88,16 +106,16 @@ def _values_at(table: Tensor, chosen: Tensor) -> Tensor:
 
 
 def _move(
-    atoms: AtomBlocks, forms: LinearForms, boxes: Boxes, components: Tensor, near: Tensor
+    atoms: AtomBlocks, forms: LinearForms, boxes: Boxes, components: Tensor, reach: Tensor
 ) -> tuple[Tensor, Tensor]:
     """Step to the best point of the linearised forms near by, if it raises the smallest form.
 
-    What is ``near``, a share of the box, grows when a step gains and shrinks when it does not.
+    ``reach`` [clauses, sets], a share of the box, is how far a number may move.
     """
     low, high = (limit.unsqueeze(1).expand_as(components).flatten(2) for limit in (boxes.low, boxes.high))
     here = components.flatten(2)
-    reach = near.unsqueeze(-1) * (high - low)
-    ends = torch.stack([torch.maximum(here - reach, low), torch.minimum(here + reach, high)], -1)
+    farthest = reach.unsqueeze(-1) * (high - low)
+    ends = torch.stack([torch.maximum(here - farthest, low), torch.minimum(here + farthest, high)], -1)
     values, gradients = _linearised(atoms, forms, components)
     steps = gradients.unsqueeze(-1) * (ends - here.unsqueeze(-1)).unsqueeze(2)  # [clauses, sets, forms, numbers, 2]
     mixture = optimal_mixture(steps.flatten(0, 1), values.flatten(0, 1))
@@ -105,7 +123,7 @@ def _move(
     moved = torch.minimum(torch.maximum(numbers.view_as(here), low), high).view_as(components)
     better = attained(atoms, forms, moved) > attained(atoms, forms, components)
     components = torch.where(better[:, :, None, None, None], moved, components)
-    return components, torch.where(better, 2 * near, near / 4).clamp_max(1.0)
+    return components, torch.where(better, _LONGER * reach, _SHORTER * reach).clamp_max(1.0)
 
 
 def _linearised(atoms: AtomBlocks, forms: LinearForms, components: Tensor) -> tuple[Tensor, Tensor]:

@@ -67,13 +67,13 @@ class Rotations:
             return x, x
         if object >= self.free > subject:
             y = self.fixed[:, object - self.free]
-            return _turned(y, -body), y
+            return _rotated(y, -body), y
         x = self.fixed[:, subject - self.free] if subject >= self.free else self._aligned(_chord(head - body), subject)
-        return x, _turned(x, body)
+        return x, _rotated(x, body)
 
     def move(self, vectors: Tensor, relation: Tensor) -> Tensor:
         """Return the vector at distance 0 from vectors [clauses, components, 2] under a relation."""
-        return _turned(vectors, relation)
+        return _rotated(vectors, relation)
 
     def _weighted(self, weights: Tensor, slot: int) -> Tensor:
         """Return the largest Σᵢ weightsᵢ |xᵢ| over a slot."""
@@ -104,6 +104,6 @@ def _chord(angles: Tensor) -> Tensor:
     return 2 * (angles / 2).sin().abs()
 
 
-def _turned(vectors: Tensor, angles: Tensor) -> Tensor:
+def _rotated(vectors: Tensor, angles: Tensor) -> Tensor:
     cos, sin, (real, imag) = angles.cos(), angles.sin(), vectors.unbind(-1)
     return torch.stack([cos * real - sin * imag, sin * real + cos * imag], -1)

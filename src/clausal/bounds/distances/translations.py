@@ -15,10 +15,13 @@ from clausal.bounds.regions import Balls, Boxes, Discs, Region
 from clausal.model.domains import Sphere
 from clausal.model.scorers.transe import Norm
 
+_FAR = 1e6
+"""A distance beyond every region: what is nearest to a point so far out is what lies farthest in its direction."""
+
 
 @dataclass(frozen=True, eq=False)
-class Box:
-    """Differences within limits, infinite ones where nothing bounds the vectors."""
+class DifferenceBox:
+    """Differences u between two limits in each number; infinite limits where nothing bounds the vectors."""
 
     low: Tensor  # [clauses, dim]
     high: Tensor  # [clauses, dim]
@@ -37,8 +40,8 @@ class Box:
 
 
 @dataclass(frozen=True, eq=False)
-class Round:
-    """Differences in a Euclidean ball."""
+class DifferenceBall:
+    """Differences u in a Euclidean ball."""
 
     centre: Tensor  # [clauses, dim]
     radius: int
@@ -78,7 +81,7 @@ class Translations:
     def farthest(self, relation: Tensor, subject: int, object: int) -> Tensor:
         """Bound the largest distance of an atom from above [clauses]."""
         differences = self._differences(subject, object)
-        if isinstance(differences, Round) and self.norm == "l1":
+        if isinstance(differences, DifferenceBall) and self.norm == "l1":
             centred = torch.linalg.vector_norm(differences.centre + relation, ord=1, dim=-1)
             return centred + differences.radius * relation.shape[-1] ** 0.5
         return self._distance(differences.farthest_from(-relation) + relation)
@@ -87,7 +90,7 @@ class Translations:
         """Bound the smallest distance of an atom from below [clauses]."""
         differences = self._differences(subject, object)
         nearest = differences.nearest_to(-relation) + relation
-        if isinstance(differences, Round) and self.norm == "l1":
+        if isinstance(differences, DifferenceBall) and self.norm == "l1":
             return torch.linalg.vector_norm(nearest, dim=-1)  # ‖·‖₁ ≥ ‖·‖₂
         return self._distance(nearest)
 
@@ -96,7 +99,7 @@ class Translations:
         differences = self._differences(subject, object)
         if self.norm == "l2-squared":
             return 2 * differences.support(head - body) + head.square().sum(-1) - body.square().sum(-1)
-        if self.norm == "l1" and isinstance(differences, Box):
+        if self.norm == "l1" and isinstance(differences, DifferenceBox):
             best = differences.nearest_to(-body)
             return ((best + head).abs() - (best + body).abs()).sum(-1)
         return self._distance(head - body)
@@ -106,8 +109,8 @@ class Translations:
         differences = self._differences(subject, object)
         difference = differences.nearest_to(-body)
         if self.norm == "l2-squared":
-            difference = differences.nearest_to(1e6 * Sphere().project(head - body))
-        if isinstance(differences, Round) and differences.radius == 2:
+            difference = differences.nearest_to(_FAR * Sphere().project(head - body))
+        if isinstance(differences, DifferenceBall) and differences.radius == 2:
             across = _across(difference)
             return difference / 2 + across, across - difference / 2
         low, high = self.low[:, object], self.high[:, object]
@@ -115,7 +118,7 @@ class Translations:
             y = low if object >= self.free else torch.zeros_like(low)
         elif subject >= self.free:
             y = self.low[:, subject] - difference
-        elif isinstance(differences, Box) and self.ball is None and low.isfinite().all():
+        elif isinstance(differences, DifferenceBox) and self.ball is None and low.isfinite().all():
             width = (differences.high - differences.low).clamp_min(1e-30)
             y = high - (difference - differences.low) / width * (high - low)
         else:
@@ -126,16 +129,18 @@ class Translations:
         """Return the vector at distance 0 from vectors [clauses, dim] under a relation."""
         return vectors + relation
 
-    def _differences(self, subject: int, object: int) -> Box | Round:
+    def _differences(self, subject: int, object: int) -> DifferenceBox | DifferenceBall:
         """Return what x − y ranges over."""
         nothing = torch.zeros_like(self.low[:, subject])
         if subject == object:
-            return Box(nothing, nothing)
+            return DifferenceBox(nothing, nothing)
         if self.ball is None or (subject >= self.free and object >= self.free):
-            return Box(self.low[:, subject] - self.high[:, object], self.high[:, subject] - self.low[:, object])
+            return DifferenceBox(
+                self.low[:, subject] - self.high[:, object], self.high[:, subject] - self.low[:, object]
+            )
         x = self.low[:, subject] if subject >= self.free else nothing
         y = self.low[:, object] if object >= self.free else nothing
-        return Round(x - y, (subject < self.free) + (object < self.free))
+        return DifferenceBall(x - y, (subject < self.free) + (object < self.free))
 
     def _distance(self, difference: Tensor) -> Tensor:
         if self.norm == "l2-squared":

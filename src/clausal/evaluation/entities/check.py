@@ -43,7 +43,7 @@ def check_entities(
     """
     semantics = semantics or Godel()
     by_group = [readings_of([group], predictor) for group in groups]
-    predictor = predictor.tabulated().unfolded()
+    predictor = predictor.tabulated().with_inverses()
     total = predictor.num_entities * sum(len(reading.clauses) for readings in by_group for reading in readings)
     done = 0
 

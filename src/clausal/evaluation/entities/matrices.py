@@ -1,8 +1,8 @@
-"""How much is held at once: blocks within the budget, and small enough that a CPU finds them in its cache.
+"""What a clause makes of the scores of its atoms: matrices over pairs of entities, computed some rows at a time.
 
-What a clause makes of the scores of its atoms: matrices that are computed some rows or columns at a time.
-
-The scores of a clause's atoms and formulas, once it is said which variables run over rows and columns.
+``ClauseScores`` gives the scores of a clause's atoms (``AtomScores``) and formulas (``FormulaScores``), once it is said
+which variable runs over rows and which over columns; ``Conjunction`` is the least score of several atoms. ``Memory``
+says how many rows or columns to take at once.
 """
 
 from __future__ import annotations
@@ -25,13 +25,20 @@ DEFAULT_MEMORY = 512 * 2**20
 """Bytes for scores and the work on them, beside the model itself."""
 
 _IN_CACHE = 2**20
+"""Most numbers of a block on a CPU, which then finds them in its cache."""
 _ON_A_DEVICE = 2**26
+"""Most numbers of a block on other devices."""
 _FLOAT64 = 8
+"""Bytes of a number, at most."""
+_MOST_COLUMNS = 512
+"""Columns that are held at once on a CPU."""
+_MOST_MIDDLES = 1024
+"""Middles that are kept for each entity."""
 
 
 @dataclass(frozen=True)
 class Memory:
-    """A budget in bytes, told in how many numbers a block may have."""
+    """A budget in bytes, and how many numbers, rows or columns it allows to hold at once."""
 
     budget: int
     device: torch.device
@@ -47,12 +54,12 @@ class Memory:
 
     def columns(self, entities: int, matrices: int) -> int:
         """How many columns to hold at once: more than rows, as much work is done on each, in half the budget."""
-        limit = 512 if self.device.type == "cpu" else entities
+        limit = _MOST_COLUMNS if self.device.type == "cpu" else entities
         return max(1, min(entities, limit, self.budget // (2 * _FLOAT64 * entities * matrices)))
 
     def depth(self, entities: int) -> int:
         """How many of its best middles to keep for each entity, with a score and an id each, in a quarter."""
-        return max(1, min(entities, 1024, self.budget // (4 * 2 * _FLOAT64 * entities)))
+        return max(1, min(entities, _MOST_MIDDLES, self.budget // (4 * 2 * _FLOAT64 * entities)))
 
 
 class Matrix(Protocol):
@@ -70,14 +77,14 @@ class Conjunction:
 
     def rows(self, ids: Tensor) -> Tensor:
         """Return rows: ids [b] → [b, entities]."""
-        return reduce(torch.minimum, [_or_nothing(atom, ids) for atom in self.atoms])
+        return reduce(torch.minimum, [_scores_or_minus_infinity(atom, ids) for atom in self.atoms])
 
     def transposed(self) -> Conjunction:
         """Return the matrix with rows as columns and columns as rows."""
         return Conjunction(tuple(atom.transposed() for atom in self.atoms))
 
 
-def _or_nothing(atom: AtomScores, ids: Tensor) -> Tensor:
+def _scores_or_minus_infinity(atom: AtomScores, ids: Tensor) -> Tensor:
     exists = atom.exists(ids)
     return atom.rows(ids) if exists is None else torch.where(exists, atom.rows(ids), -torch.inf)
 

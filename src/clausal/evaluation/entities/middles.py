@@ -2,30 +2,25 @@
 
 The candidates y of a row x are taken in the order of left(x, y). After some of them no later y can give more than
 the next left(x, y) does, so z is settled once it has that much, or once its floor is that high: on trained
-models after a dozen or two of ten thousand candidates for most z. On a CPU a compiled kernel does it, elsewhere
-operations of torch.
+models after a dozen or two of ten thousand candidates for most z.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import torch
 from torch import Tensor
 
-from clausal.evaluation.counting import compiled
 from clausal.evaluation.entities.matrices import Matrix, Memory
+from clausal.fast import fastest
 
 _FIRST = 16
 """Candidates that every pair is tried with; on trained models this settles nine pairs of ten or more."""
 
-_PRUNED = 64
-"""One middle in so many is tried on an average, or fewer."""
-
 
 @dataclass(frozen=True, eq=False)
-class Middles:
+class SortedMiddles:
     """The candidates y of each row x in falling order of left(x, y), as far as they are kept.
 
     The last value bounds what is left out, and is −∞ if nothing is.
@@ -37,7 +32,7 @@ class Middles:
     memory: Memory
 
     @staticmethod
-    def of(left: Matrix, entities: int, memory: Memory) -> Middles:
+    def of(left: Matrix, entities: int, memory: Memory) -> SortedMiddles:
         """Sort the best candidates of every row."""
         kept = memory.depth(entities)
         values, ids = [], []
@@ -48,84 +43,66 @@ class Middles:
         best = torch.cat(values)
         if kept == entities:
             best = torch.cat([best, best.new_full((entities, 1), -torch.inf)], 1)
-        return Middles(left, best, torch.cat(ids), memory)
+        return SortedMiddles(left, best, torch.cat(ids), memory)
 
     def product(self, columns: Tensor, floor: Tensor) -> Tensor:
-        """Return max(floor, max_y min(left(x, y), right(y, z))), x over all entities, for some columns z.
+        """Return what ``max_min_product`` does, in its fastest form."""
+        return fastest(max_min_product, self, columns, floor)(self, columns, floor)
 
-        ``columns`` are those of right, one after another: [columns, entities]; floor and answer are
-        [entities, columns].
-        """
-        if compiled(columns, len(floor) ** 3 // _PRUNED) and not any(
-            x.isnan().any() for x in (self.values, columns, floor)
-        ):
-            return self._compiled(columns, floor)
-        right = columns.T.contiguous()
-        best = self._first(right, floor)
-        unsettled = self.values[:, min(_FIRST, self.ids.shape[1]), None] > best
-        pairs = unsettled.nonzero()  # [pairs, 2], row after row
-        for some in pairs.split(max(1, self.memory.block // _FIRST)):
-            self._deepen(right, best, some)
-        unsettled = self.values[:, -1, None] > best
-        if unsettled.any():
-            self._exhaust(columns, best, unsettled.nonzero())
-        return best
 
-    @cached_property
-    def _ordered(self) -> Tensor:
-        """The values as the kernel compares them."""
-        from clausal.fast.cpu.middles import ordered
+def max_min_product(middles: SortedMiddles, columns: Tensor, floor: Tensor) -> Tensor:
+    """Return max(floor, max_y min(left(x, y), right(y, z))), x over all entities, for some columns z.
 
-        return ordered(self.values)
+    The reference. ``columns`` are those of right, one after another: [columns, entities]; floor and answer are
+    [entities, columns].
+    """
+    right = columns.T.contiguous()
+    best = _try_first(middles, right, floor)
+    unsettled = middles.values[:, min(_FIRST, middles.ids.shape[1]), None] > best
+    pairs = unsettled.nonzero()  # [pairs, 2], row after row
+    for some in pairs.split(max(1, middles.memory.block // _FIRST)):
+        _try_further(middles, right, best, some)
+    unsettled = middles.values[:, -1, None] > best
+    if unsettled.any():
+        _try_all(middles, columns, best, unsettled.nonzero())
+    return best
 
-    def _compiled(self, columns: Tensor, floor: Tensor) -> Tensor:
-        """Do the same by kernels."""
-        from clausal.fast.cpu.middles import numbers_of, ordered, try_all, try_candidates
 
-        columns, best = ordered(columns), ordered(floor)
-        try_candidates(self._ordered, self.ids, columns.T.contiguous(), best)
-        row, column = (self._ordered[:, -1, None] > best).nonzero().unbind(1)
-        rows, counts = row.unique_consecutive(return_counts=True)
-        at_once = self.memory.columns(columns.shape[1], matrices=8)
-        for some, pairs in zip(rows.split(at_once), counts.split(at_once), strict=True):
-            ends = torch.arange(len(some)).repeat_interleave(pairs)
-            here, column = column[: len(ends)], column[len(ends) :]
-            try_all(ordered(self.left.rows(some)), columns, some, ends, here, best)
-        return numbers_of(best)
+def _try_first(middles: SortedMiddles, right: Tensor, floor: Tensor) -> Tensor:
+    """Try the first candidates of every row with all columns at once."""
+    count = min(_FIRST, middles.ids.shape[1])
+    best = torch.empty_like(floor)
+    at_once = max(1, middles.memory.block // (count * right.shape[1]))
+    for start in range(0, len(floor), at_once):
+        rows = slice(start, start + at_once)
+        ids, values = middles.ids[rows, :count], middles.values[rows, :count, None]
+        scores = right.index_select(0, ids.reshape(-1)).view(*ids.shape, -1)  # [rows, count, columns]
+        torch.maximum(floor[rows], torch.minimum(scores, values, out=scores).amax(1), out=best[rows])
+    return best
 
-    def _first(self, right: Tensor, floor: Tensor) -> Tensor:
-        """Try the first candidates of every row with all columns at once."""
-        count = min(_FIRST, self.ids.shape[1])
-        best = torch.empty_like(floor)
-        at_once = max(1, self.memory.block // (count * right.shape[1]))
-        for start in range(0, len(floor), at_once):
-            rows = slice(start, start + at_once)
-            ids, values = self.ids[rows, :count], self.values[rows, :count, None]
-            scores = right.index_select(0, ids.reshape(-1)).view(*ids.shape, -1)  # [rows, count, columns]
-            torch.maximum(floor[rows], torch.minimum(scores, values, out=scores).amax(1), out=best[rows])
-        return best
 
-    def _deepen(self, right: Tensor, best: Tensor, pairs: Tensor) -> None:
-        """Try further candidates with the pairs that are not settled, until they are."""
-        flat, columns = right.view(-1), right.shape[1]
-        row, column = pairs.unbind(1)
-        current = best[row, column]
-        depth, kept = _FIRST, self.ids.shape[1]
-        while len(row) and depth < kept:
-            stop = min(kept, depth + max(_FIRST, self.memory.block // len(row)))
-            ids = self.ids[:, depth:stop].index_select(0, row).long()
-            scores = flat.index_select(0, (ids * columns + column[:, None]).view(-1)).view(ids.shape)
-            torch.minimum(scores, self.values[:, depth:stop].index_select(0, row), out=scores)
-            current = torch.maximum(current, scores.amax(1))
-            best[row, column] = current
-            open = self.values[:, stop].index_select(0, row) > current
-            row, column, current = row[open], column[open], current[open]
-            depth = stop
+def _try_further(middles: SortedMiddles, right: Tensor, best: Tensor, pairs: Tensor) -> None:
+    """Try further candidates with the pairs that are not settled, until they are."""
+    flat, columns = right.view(-1), right.shape[1]
+    row, column = pairs.unbind(1)
+    current = best[row, column]
+    depth, kept = _FIRST, middles.ids.shape[1]
+    while len(row) and depth < kept:
+        stop = min(kept, depth + max(_FIRST, middles.memory.block // len(row)))
+        ids = middles.ids[:, depth:stop].index_select(0, row).long()
+        scores = flat.index_select(0, (ids * columns + column[:, None]).view(-1)).view(ids.shape)
+        torch.minimum(scores, middles.values[:, depth:stop].index_select(0, row), out=scores)
+        current = torch.maximum(current, scores.amax(1))
+        best[row, column] = current
+        open = middles.values[:, stop].index_select(0, row) > current
+        row, column, current = row[open], column[open], current[open]
+        depth = stop
 
-    def _exhaust(self, columns: Tensor, best: Tensor, pairs: Tensor) -> None:
-        """Try all entities with the few pairs that the kept candidates did not settle."""
-        for row, column in (some.unbind(1) for some in pairs.split(max(1, self.memory.block // columns.shape[1]))):
-            distinct, inverse = row.unique_consecutive(return_inverse=True)
-            scores = self.left.rows(distinct).index_select(0, inverse)
-            torch.minimum(scores, columns.index_select(0, column), out=scores)
-            best[row, column] = torch.maximum(best[row, column], scores.amax(1))
+
+def _try_all(middles: SortedMiddles, columns: Tensor, best: Tensor, pairs: Tensor) -> None:
+    """Try all entities with the few pairs that the kept candidates did not settle."""
+    for row, column in (some.unbind(1) for some in pairs.split(max(1, middles.memory.block // columns.shape[1]))):
+        distinct, inverse = row.unique_consecutive(return_inverse=True)
+        scores = middles.left.rows(distinct).index_select(0, inverse)
+        torch.minimum(scores, columns.index_select(0, column), out=scores)
+        best[row, column] = torch.maximum(best[row, column], scores.amax(1))

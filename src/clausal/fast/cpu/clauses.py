@@ -13,7 +13,7 @@ from torch import Tensor
 
 from clausal.fast.cpu.compiling import as_array, compiled, share
 from clausal.fast.cpu.sets import KernelsOfTerms, add_to_rows, add_violations, best_corners, set_kernels
-from clausal.fast.kernels import PROJECTIONS, BoundSets, Corners, Forms
+from clausal.fast.kernels import PROJECTIONS, BoundSets, CornerFeatures, Forms
 from clausal.model.domains import Projection
 from clausal.model.scorers.base import Terms
 
@@ -53,6 +53,7 @@ class CPUClauseKernels:
         return best_corners
 
     def score(self, bound: Sequence[BoundSets]) -> list[Tensor]:
+        """Score the atoms of each shape [clauses, sets, atoms]."""
         scores = [sets.vectors.new_empty(*sets.vectors.shape[:2], len(sets.subjects)) for sets in bound]
         tasks = [
             (as_array(sets.vectors), *_relations(sets), *_places(sets), as_array(into))
@@ -64,12 +65,14 @@ class CPUClauseKernels:
     def violations(
         self, scores: Sequence[Tensor], forms: Sequence[Forms], weights: Sequence[Tensor]
     ) -> tuple[list[Tensor], list[Tensor]]:
+        """Return the sum of each clause's violations over its sets, and its gradient by the scores times weights."""
         sums, slopes = [torch.empty_like(one) for one in weights], [torch.empty_like(one) for one in scores]
         for of_group, tables, *rest in zip(scores, forms, weights, sums, slopes, strict=True):
             self._by_forms(as_array(of_group), *map(as_array, tables), *map(as_array, rest))
         return sums, slopes
 
     def add_relation_gradients(self, bound: Sequence[BoundSets], slopes: Sequence[Tensor], into: Tensor) -> None:
+        """Add the gradient by all relations, given that by the scores of each shape [clauses, sets, atoms]."""
         gradients = [np.zeros((*sets.ids.shape, into.shape[1]), np.float32) for sets in bound]
         tasks = [
             (as_array(sets.vectors), *_places(sets), as_array(slope.contiguous()), gradient)
@@ -88,6 +91,7 @@ class CPUClauseKernels:
         rate: float,
         onto: Projection,
     ) -> None:
+        """Take an AdaGrad step up, and project; a vector without a gradient stays as it is."""
         numbers = np.float32(rate), PROJECTIONS[onto.kind], np.float32(onto.low), np.float32(onto.high)
         tasks = []
         for sets, squares, slope in zip(bound, sums, slopes, strict=True):
@@ -96,8 +100,13 @@ class CPUClauseKernels:
         _share(self._on_sets.ascend, tasks, [len(sets.vectors) * sets.vectors.shape[1] for sets in bound])
 
     def add_by_corners(
-        self, corners: Sequence[Corners], ids: Tensor, relations: Tensor, slopes: Tensor, into: Tensor
+        self, corners: Sequence[CornerFeatures], ids: Tensor, relations: Tensor, slopes: Tensor, into: Tensor
     ) -> Tensor:
+        """Return the largest of 0 and Σᵢ maxₖ ⟨f(k), r[i]⟩ + constant over the alternatives of each clause.
+
+        Its gradient by the relations, times the slope of its clause, is added to ``into``; ``ids`` [clauses, atoms]
+        are the rows of the atoms' relations in both.
+        """
         # By one thread, as meeting others would take as long.
         clauses, _, numbers = corners[0].features.shape
         components = ids.shape[1] * relations.shape[1] // numbers

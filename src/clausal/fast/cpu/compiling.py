@@ -1,7 +1,4 @@
-"""How Numba compiles the kernels.
-
-Calling kernels: on the memory of torch's tensors, by several threads, and once before they are needed.
-"""
+"""How Numba compiles kernels, and how they are called: on the memory of torch's tensors, by several threads."""
 
 from __future__ import annotations
 
@@ -9,24 +6,44 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache
+from hashlib import sha256
+from pathlib import Path
 from typing import Any, TypeVar
 
+from numba import njit
 from numpy.typing import NDArray
 from torch import Tensor
 
-OPTIONS: dict[str, Any] = {
+_OPTIONS: dict[str, Any] = {
     "nogil": True,
     "error_model": "numpy",
     "fastmath": {"reassoc", "contract", "nsz", "arcp"},  # sums in any order, but NaN stays NaN
 }
-KERNEL = OPTIONS | {"cache": True}
-"""What Python calls, compiled once for all processes."""
-PART = OPTIONS | {"inline": "always"}
-"""What kernels call: put into them, where constants are known and loops over terms disappear.
 
-Numba compiles a kernel again when its own file changes, not when that of a part does: after a change there, remove
-``__pycache__``.
-"""
+
+def compiled_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile what Python calls, once for all processes.
+
+    Numba keeps a compiled kernel under its name, and looks at the file of the kernel alone to see whether it is still
+    right. The hash of all sources in its name makes it look again when a part in another file has changed.
+    """
+    function.__qualname__ += f"_{_sources()}"
+    compiled: Callable[..., Any] = njit(cache=True, **_OPTIONS)(function)
+    return compiled
+
+
+def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile what kernels call into them, where constants are known and loops over terms disappear."""
+    compiled: Callable[..., Any] = njit(inline="always", **_OPTIONS)(function)
+    return compiled
+
+
+@cache
+def _sources() -> str:
+    """Return the hash of the files that kernels are made of."""
+    here = Path(__file__).parent
+    texts = [path.read_bytes() for path in sorted(here.glob("*.py"))]
+    return sha256(b"\0".join([*texts, (here.parent / "kernels.py").read_bytes()])).hexdigest()[:16]
 
 
 _Result = TypeVar("_Result")

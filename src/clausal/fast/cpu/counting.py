@@ -3,10 +3,29 @@
 from __future__ import annotations
 
 import torch
-from numba import njit
 from torch import Tensor
 
-from clausal.fast.cpu.compiling import KERNEL, share
+from clausal.evaluation.counting import MANY_TARGETS, Counting, QueryBatch, count_many_targets
+from clausal.fast.cpu.compiling import compiled_kernel, share
+
+_MANY_TARGETS = 4 * MANY_TARGETS
+"""The kernel compares faster, so that sorting pays off later."""
+
+
+class CompiledCounting(Counting):
+    """Counts by a kernel, both comparisons in one look at a row."""
+
+    bytes_per_score = 0
+
+    def __call__(self, scores: Tensor, batch: QueryBatch) -> Tensor:
+        counts, first = count_many_targets(scores, batch, _MANY_TARGETS)
+        sizes = batch.sizes
+        if first < len(sizes):
+            start = batch.target_starts[first]
+            queries = torch.arange(first, len(sizes)).repeat_interleave(torch.tensor(sizes[first:]))
+            known_starts = torch.tensor(batch.known_starts)
+            counts[:, start:] = count_above(scores, queries, batch.targets[start:], batch.known, known_starts)
+        return counts
 
 
 def count_above(scores: Tensor, queries: Tensor, targets: Tensor, known: Tensor, known_starts: Tensor) -> Tensor:
@@ -33,7 +52,7 @@ def count_above(scores: Tensor, queries: Tensor, targets: Tensor, known: Tensor,
     return counts
 
 
-@njit(**KERNEL)
+@compiled_kernel
 def _count(flat, gap, entities, queries, targets, known, known_starts, counts, first, last):  # type: ignore[no-untyped-def]
     for target in range(first, last):
         query = queries[target]

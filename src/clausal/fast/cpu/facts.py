@@ -13,9 +13,8 @@ from collections.abc import Callable
 from functools import cache
 
 import numpy as np
-from numba import njit
 
-from clausal.fast.cpu.compiling import KERNEL, PART
+from clausal.fast.cpu.compiling import compiled_kernel, inlined
 from clausal.fast.cpu.parts import ONE, add_by_object, add_by_subject, prefetch
 from clausal.fast.kernels import LOSSES
 from clausal.model.scorers.base import Terms
@@ -28,7 +27,7 @@ def fact_kernel(terms: Terms) -> Callable[..., float]:
     """Make the kernel of a scorer: its terms are constants in it, so that the loops over them are unrolled."""
     constants, parts = tuple((float(w), rho, sigma, omega) for w, rho, sigma, omega in terms.terms), terms.parts
 
-    @njit(**KERNEL)
+    @compiled_kernel
     def add_fact_gradients(  # type: ignore[no-untyped-def]
         entities, relations, facts, subjects, objects, slots, loss, margin, weights, entity_gradient,
         relation_gradient, first, last,
@@ -81,7 +80,7 @@ def fact_kernel(terms: Terms) -> Callable[..., float]:
     return kernel
 
 
-@njit(**PART)
+@inlined
 def _coefficients(loss, margin, subject_weight, score, c_x, c_y):  # type: ignore[no-untyped-def]
     """Return dJ_F/dφ of the fact, and J_F; ``c_x`` and ``c_y`` come as scores of corruptions and leave as slopes."""
     c, total = np.float32(0), np.float32(0)
@@ -98,7 +97,7 @@ def _coefficients(loss, margin, subject_weight, score, c_x, c_y):  # type: ignor
     return c, total
 
 
-@njit(**PART)
+@inlined
 def _term(loss, margin, score):  # type: ignore[no-untyped-def]
     """Return slope and value of [γ + φ]₊, or of log(1 + exp φ)."""
     if loss != _LOGISTIC:
@@ -111,7 +110,7 @@ def _term(loss, margin, score):  # type: ignore[no-untyped-def]
     return (np.float32(1) if score > 0 else decay) / (np.float32(1) + decay), value
 
 
-@njit(**PART)
+@inlined
 def _dot(one, other):  # type: ignore[no-untyped-def]
     total = np.float32(0)
     for i in range(len(one)):
@@ -119,13 +118,13 @@ def _dot(one, other):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(**PART)
+@inlined
 def _add(c, vector, into):  # type: ignore[no-untyped-def]
     for i in range(len(into)):
         into[i] += c * vector[i]
 
 
-@njit(**PART)
+@inlined
 def _add_by_relation(terms, parts, subject, y_sum, x_sum, object, into):  # type: ignore[no-untyped-def]
     """∂φ/∂r[ρ] = Σ_t w_t x[σ_t] y[ω_t] over the terms with ρ_t = ρ, of (s, Y) and of (X, o)."""
     width = len(subject) // parts

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from numba import njit
 from torch import Tensor
 
-from clausal.fast.cpu.compiling import KERNEL, share
+from clausal.evaluation.entities.middles import SortedMiddles
+from clausal.fast.cpu.compiling import compiled_kernel, share
 
 _STRIDE = 8
 """Candidates between two looks at what is settled."""
@@ -21,6 +21,21 @@ _IN_CACHE = 1024
 """Middles that all pairs are tried with before the next: as much of every column stays near."""
 _INTEGERS = {torch.float32: torch.int32, torch.float64: torch.int64}
 _FLOATS = {integer: number for number, integer in _INTEGERS.items()}
+
+
+def max_min_product_compiled(middles: SortedMiddles, columns: Tensor, floor: Tensor) -> Tensor:
+    """Return what ``max_min_product`` does, by kernels; none of the numbers may be NaN."""
+    columns, best = ordered(columns), ordered(floor)
+    values = ordered(middles.values)
+    try_candidates(values, middles.ids, columns.T.contiguous(), best)
+    row, column = (values[:, -1, None] > best).nonzero().unbind(1)
+    rows, counts = row.unique_consecutive(return_counts=True)
+    at_once = middles.memory.columns(columns.shape[1], matrices=8)
+    for some, pairs in zip(rows.split(at_once), counts.split(at_once), strict=True):
+        ends = torch.arange(len(some)).repeat_interleave(pairs)
+        here, column = column[: len(ends)], column[len(ends) :]
+        try_all(ordered(middles.left.rows(some)), columns, some, ends, here, best)
+    return numbers_of(best)
 
 
 def ordered(numbers: Tensor) -> Tensor:
@@ -58,7 +73,7 @@ def _turned(integers: Tensor) -> Tensor:
     return integers ^ ((integers >> (8 * integers.element_size() - 1)) & torch.iinfo(integers.dtype).max)
 
 
-@njit(**KERNEL)
+@compiled_kernel
 def _try_candidates(values, ids, right, best, first, last):  # type: ignore[no-untyped-def]
     kept, width = ids.shape[1], right.shape[1]
     open_columns = np.empty(width, np.int64)
@@ -94,7 +109,7 @@ def _try_candidates(values, ids, right, best, first, last):  # type: ignore[no-u
                 count += row[z] < values[x, depth]
 
 
-@njit(**KERNEL)
+@compiled_kernel
 def _try_all(left, columns, rows, row, column, best, first, last):  # type: ignore[no-untyped-def]
     entities = columns.shape[1]
     for start in range(0, entities, _IN_CACHE):

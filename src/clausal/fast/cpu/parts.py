@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from clausal.fast.cpu.compiling import PART
+from clausal.fast.cpu.compiling import inlined
 from clausal.fast.kernels import PROJECTIONS
 
 _LINE = 64  # bytes that a processor fetches at once
@@ -49,7 +49,7 @@ prefetch: Any = intrinsic(_prefetch)
 ONE = np.float32(1)
 
 
-@njit(**PART)
+@inlined
 def add_by_subject(terms, parts, c, relation, object, into):  # type: ignore[no-untyped-def]
     """Add c ∂φ/∂x, with ∂φ/∂x[σ] = Σ_t w_t r[ρ_t] y[ω_t] over the terms with σ_t = σ."""
     width = len(object) // parts
@@ -62,7 +62,7 @@ def add_by_subject(terms, parts, c, relation, object, into):  # type: ignore[no-
             into[part * width + i] += c * total
 
 
-@njit(**PART)
+@inlined
 def add_by_object(terms, parts, c, relation, subject, into):  # type: ignore[no-untyped-def]
     """Add c ∂φ/∂y, with ∂φ/∂y[ω] = Σ_t w_t r[ρ_t] x[σ_t] over the terms with ω_t = ω."""
     width = len(subject) // parts
@@ -75,7 +75,7 @@ def add_by_object(terms, parts, c, relation, subject, into):  # type: ignore[no-
             into[part * width + i] += c * total
 
 
-@njit(**PART)
+@inlined
 def add_by_relation(terms, parts, c, subject, object, into):  # type: ignore[no-untyped-def]
     """Add c ∂φ/∂r, with ∂φ/∂r[ρ] = Σ_t w_t x[σ_t] y[ω_t] over the terms with ρ_t = ρ."""
     width = len(subject) // parts
@@ -91,7 +91,7 @@ def add_by_relation(terms, parts, c, subject, object, into):  # type: ignore[no-
 _CLIP, _SPHERE = PROJECTIONS["clip"], PROJECTIONS["sphere"]
 
 
-@njit(**PART)
+@inlined
 def adagrad_row(row, total, g, rate, kind, low, high):  # type: ignore[no-untyped-def]
     """θ ← proj(θ − η g / √Σg²), g being left at zero; a negative η ascends."""
     for i in range(len(row)):

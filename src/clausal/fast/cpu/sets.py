@@ -20,9 +20,8 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from clausal.fast.cpu.compiling import KERNEL
+from clausal.fast.cpu.compiling import compiled_kernel
 from clausal.fast.cpu.parts import adagrad_row, add_by_object, add_by_relation, add_by_subject
 from clausal.model.scorers.base import Terms
 
@@ -42,7 +41,7 @@ def set_kernels(terms: Terms) -> KernelsOfTerms:
     """Make the kernels of a scorer: its terms are constants in them, so that the loops over them are unrolled."""
     constants, parts = tuple((float(w), rho, sigma, omega) for w, rho, sigma, omega in terms.terms), terms.parts
 
-    @njit(**KERNEL)
+    @compiled_kernel
     def score(vectors, relations, ids, subjects, objects, scores, first, last):  # type: ignore[no-untyped-def]
         """Score the atoms on sets first to last, counted over all clauses."""
         sets, width = vectors.shape[1], vectors.shape[3] // parts
@@ -58,7 +57,7 @@ def set_kernels(terms: Terms) -> KernelsOfTerms:
                         total += np.float32(weight) * relation[rho * width + i] * product
                 scores[clause, one, atom] = total
 
-    @njit(**KERNEL)
+    @compiled_kernel
     def relation_gradient(vectors, subjects, objects, slopes, gradient, first, last):  # type: ignore[no-untyped-def]
         """Add Σ c_a ∂φ_a/∂r over the sets of clauses first to last."""
         for clause in range(first, last):
@@ -69,7 +68,7 @@ def set_kernels(terms: Terms) -> KernelsOfTerms:
                         subject, object = vectors[clause, one, subjects[atom]], vectors[clause, one, objects[atom]]
                         add_by_relation(constants, parts, c, subject, object, gradient[clause, atom])
 
-    @njit(**KERNEL)
+    @compiled_kernel
     def ascend(  # type: ignore[no-untyped-def]
         vectors, sums, relations, ids, subjects, objects, slopes, rate, kind, low, high, first, last
     ):
@@ -93,7 +92,7 @@ def set_kernels(terms: Terms) -> KernelsOfTerms:
     return KernelsOfTerms(score, relation_gradient, ascend)
 
 
-@njit(**KERNEL)
+@compiled_kernel
 def add_violations(scores, matrix, offsets, ends, weights, sums, slopes):  # type: ignore[no-untyped-def]
     """Fill in the sums over sets [clauses], and the slopes [clauses, sets, atoms] times the weights of the clauses.
 
@@ -120,7 +119,7 @@ def add_violations(scores, matrix, offsets, ends, weights, sums, slopes):  # typ
                 slopes[clause, one, atom] = weights[clause] * matrix[decides, atom] if decides >= 0 else np.float32(0)
 
 
-@njit(**KERNEL)
+@compiled_kernel
 def best_corners(features, constants, relations, ids, largest, gradient):  # type: ignore[no-untyped-def]
     """Replace what is largest so far [clauses], and its gradient [clauses, numbers, components], where this is larger.
 
@@ -157,7 +156,7 @@ def best_corners(features, constants, relations, ids, largest, gradient):  # typ
                 gradient[clause, number, i] = of_clause[chosen[i], number]
 
 
-@njit(**KERNEL)
+@compiled_kernel
 def add_to_rows(gradient, ids, slopes, into):  # type: ignore[no-untyped-def]
     """Add the gradients of clauses [clauses, numbers, components], times their slopes, to the rows of relations."""
     _, numbers, components = gradient.shape

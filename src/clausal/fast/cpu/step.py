@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from numba import njit
 from numpy.typing import NDArray
 from torch import Tensor
 
-from clausal.fast.cpu.compiling import KERNEL, PART, as_array, compiled, share
+from clausal.fast.cpu.compiling import as_array, compiled, compiled_kernel, inlined, share
 from clausal.fast.cpu.facts import fact_kernel
 from clausal.fast.cpu.parts import adagrad_row, prefetch
 from clausal.fast.kernels import LOSSES, PROJECTIONS, FusedModel
@@ -24,7 +23,7 @@ _AHEAD = 4
 _BUCKETS = 4096
 
 
-@njit(**KERNEL)
+@compiled_kernel
 def adagrad(parameters, sums, gradients, rows, rate, kind, low, high, first, last):  # type: ignore[no-untyped-def]
     """θ ← proj(θ − η g / √Σg²), g being the sum over threads of gradients [threads, slots, dim], left at zero."""
     for slot in range(first, last):
@@ -40,7 +39,7 @@ def adagrad(parameters, sums, gradients, rows, rate, kind, low, high, first, las
         adagrad_row(row, total, g, rate, kind, low, high)
 
 
-@njit(**KERNEL)
+@compiled_kernel
 def assign_slots(facts, subjects, objects, named, slots, rows):  # type: ignore[no-untyped-def]
     """Give each entity of a batch a slot, nearly in the order of their rows, and return how many there are.
 
@@ -66,7 +65,7 @@ def assign_slots(facts, subjects, objects, named, slots, rows):  # type: ignore[
     return count
 
 
-@njit(**PART)
+@inlined
 def _mark(ids, slots, rows, count):  # type: ignore[no-untyped-def]
     """Add to ``rows`` the entities without a slot, and return how many there are now."""
     for row in ids:

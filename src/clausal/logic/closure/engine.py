@@ -1,6 +1,6 @@
 """What runs the rounds of a closure: a place for facts and rules that answers one query per round.
 
-The closure on DuckDB: embedded, on every core, spilling to disk beyond its memory limit.
+DuckDB is the engine on this machine: embedded, on every core, spilling to disk beyond its memory limit.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clausal.graph import Facts
-from clausal.logic.closure.plan import RuleGroup
-from clausal.logic.closure.queries import rule_columns, rule_table
-from clausal.logic.store import explained, load_facts, load_rows, open_store, read_facts
+from clausal.logic.rules import RuleGroup
+from clausal.logic.sql import id_columns, rule_table
+from clausal.logic.store import fetch_facts, load_facts, load_rows, open_store, readable_errors
 
 
 class Engine(Protocol):
-    """Holds the tables ``known``, ``delta`` and ``rules_N`` of the queries."""
+    """Holds the tables ``known``, ``delta`` and ``rules_N`` of ``round_query``."""
 
     def load(self, facts: Facts, groups: Sequence[RuleGroup]) -> None:
         """Make the facts known, and a table of each group's rules."""
@@ -37,23 +37,30 @@ class DuckEngine:
         self._connection = open_store(memory, threads)
 
     def load(self, facts: Facts, groups: Sequence[RuleGroup]) -> None:
-        with explained("the closure"):
+        with readable_errors("the closure"):
             # Sorted by relation, whole blocks of rows can be skipped that no rule asks for.
             load_facts(self._connection, facts[_order_by_relation(facts)], "known")
             for number, group in enumerate(groups):
-                rows = np.array([[*rule.relations, *rule.constants] for rule in group.rules], dtype=np.int32)
-                load_rows(self._connection, rows, rule_table(number), rule_columns(group.shape))
+                rows, columns = rule_rows(group)
+                load_rows(self._connection, rows, rule_table(number), columns)
 
     def derive(self, query: str) -> Facts:
-        with explained("the closure"):
+        with readable_errors("the closure"):
             self._connection.execute(f"CREATE TABLE fresh AS {query}")
             self._connection.execute("DROP TABLE IF EXISTS delta")
             self._connection.execute("ALTER TABLE fresh RENAME TO delta")
             self._connection.execute("INSERT INTO known SELECT subject, relation, object FROM delta")
-            return read_facts(self._connection, "SELECT subject, relation, object FROM delta")
+            return fetch_facts(self._connection, "SELECT subject, relation, object FROM delta")
 
     def close(self) -> None:
         self._connection.close()
+
+
+def rule_rows(group: RuleGroup) -> tuple[NDArray[np.int32], list[str]]:
+    """Return the rules of a group as the rows of a table, and the names of its columns."""
+    first = group.rules[0]
+    rows = np.array([[*rule.relations, *rule.constants] for rule in group.rules], dtype=np.int32)
+    return rows, id_columns(len(first.relations), len(first.constants))
 
 
 def _order_by_relation(facts: Facts) -> NDArray[np.intp]:

@@ -1,12 +1,12 @@
 """The deductive closure: every fact that follows from facts by Horn clauses, round by round to the fixpoint.
 
-Test-I and Test-II of Guo et al. (2016): test facts that do not follow from train by clauses, and those that do.
+It parts test facts into Test-I, what does not follow from train, and Test-II, what does (Guo et al. 2016).
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import count
@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from clausal.errors import InputError, RunError
 from clausal.graph import Facts, Graph
 from clausal.graph.facts import fact_keys, no_facts, occur_in
-from clausal.logic.closure.engine import Engine
-from clausal.logic.closure.plan import LeftOut, Plan, make_plan
-from clausal.logic.closure.queries import round_query
+from clausal.logic.closure.engine import DuckEngine, Engine
+from clausal.logic.rules import LeftOut, RuleSet, encode_rules
+from clausal.logic.sql import round_query
 from clausal.logic.syntax import Clause
 from clausal.observer import Observer, replaces
 
@@ -75,15 +75,15 @@ def close(
     ``rounds`` stops early, after that many; ``limit`` is the largest number of facts, beyond which a ``RunError``
     is raised. ``memory`` (``"2GB"``) and ``threads`` bound the engine; ``master`` is the URL of a Spark cluster.
     """
-    plan = make_plan(clauses, graph.entities, graph.relations)
+    rules = encode_rules(clauses, graph.entities, graph.relations)
     given = graph.train if facts is None else facts
     options = {"engine": engine, "memory": memory, "threads": threads, "master": master}
-    return close_plan(given, plan, rounds=rounds, limit=limit, observer=observer, **options)  # type: ignore[arg-type]
+    return close_rules(given, rules, rounds=rounds, limit=limit, observer=observer, **options)  # type: ignore[arg-type]
 
 
-def close_plan(
+def close_rules(
     facts: Facts,
-    plan: Plan,
+    rules: RuleSet,
     *,
     engine: EngineName = "duckdb",
     rounds: int | None = None,
@@ -93,20 +93,20 @@ def close_plan(
     master: str | None = None,
     observer: Observer | None = None,
 ) -> Closure:
-    """Close facts under a plan that is made already; the options are those of ``close``."""
+    """Close facts under clauses that are encoded already; the options are those of ``close``."""
     for name, value in (("rounds", rounds), ("limit", limit), ("threads", threads)):
         if value is not None and value < 1:
             raise InputError(f"{name} must be at least 1, not {value}")
     layers: list[Facts] = []
     done: list[Round] = []
-    with closing(_open(engine, memory, threads, master)) as running:
-        running.load(_concerned(facts, plan), plan.groups)
+    with closing(_open_engine(engine, memory, threads, master)) as running:
+        running.load(_facts_with(facts, rules.relations), rules.groups)
         complete = False
         fresh = None
         total = len(facts)
         for number in count(1):
             started = time.perf_counter()
-            query = round_query(plan.groups, fresh)
+            query = round_query(rules.groups, fresh)
             new = no_facts() if query is None else running.derive(query)
             if not len(new):
                 complete = True
@@ -119,20 +119,18 @@ def close_plan(
                     f"raise the limit, or take fewer rounds"
                 )
             done.append(Round(number, len(new), time.perf_counter() - started))
-            layers.append(_in_order(new))
+            layers.append(_sorted_by_id(new))
             if observer is not None:
                 observer.derived(number, len(new), total, done[-1].seconds)
             if number == rounds:
                 break
     sizes = [len(facts), *(len(layer) for layer in layers)]
     round_of = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
-    return Closure(np.concatenate([facts, *layers]), round_of, tuple(done), complete, plan.left_out)
+    return Closure(np.concatenate([facts, *layers]), round_of, tuple(done), complete, rules.left_out)
 
 
-def _open(engine: str, memory: str | None, threads: int | None, master: str | None) -> Engine:
+def _open_engine(engine: str, memory: str | None, threads: int | None, master: str | None) -> Engine:
     if engine == "duckdb":
-        from clausal.logic.closure.engine import DuckEngine
-
         if master is not None:
             raise InputError("a master is for the Spark engine; DuckDB runs on this machine alone")
         return DuckEngine(memory, threads)
@@ -143,16 +141,16 @@ def _open(engine: str, memory: str | None, threads: int | None, master: str | No
     raise InputError(f"unknown engine '{engine}'; expected duckdb or spark")
 
 
-def _concerned(facts: Facts, plan: Plan) -> Facts:
+def _facts_with(facts: Facts, relations: Collection[int]) -> Facts:
     """Return the facts whose relation occurs in a rule: no other can be joined with or derived again."""
     if not len(facts):
         return facts
-    concerned = np.zeros(max(int(facts[:, 1].max()), *plan.relations, 0) + 1, dtype=np.bool_)
-    concerned[list(plan.relations)] = True
-    return facts[concerned[facts[:, 1]]]
+    occurs = np.zeros(max(int(facts[:, 1].max()), *relations, 0) + 1, dtype=np.bool_)
+    occurs[list(relations)] = True
+    return facts[occurs[facts[:, 1]]]
 
 
-def _in_order(facts: Facts) -> Facts:
+def _sorted_by_id(facts: Facts) -> Facts:
     """Sort facts by id, so that every engine and every number of threads gives the same array."""
     entities, relations = int(facts[:, [0, 2]].max()) + 1, int(facts[:, 1].max()) + 1
     keys = np.sort(fact_keys(facts, entities, relations))

@@ -1,4 +1,4 @@
-"""The closure on Spark SQL: the same plan and the same queries, on a cluster or on this machine."""
+"""The closure on Spark SQL: the same rules and the same queries, on a cluster or on this machine."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ import numpy as np
 
 from clausal.errors import InputError, RunError
 from clausal.graph import Facts
-from clausal.logic.closure.plan import RuleGroup
-from clausal.logic.closure.queries import rule_columns, rule_table
+from clausal.logic.closure.engine import rule_rows
+from clausal.logic.rules import RuleGroup
+from clausal.logic.sql import rule_table
 from clausal.logic.store import FACT_COLUMNS, arrow_columns, memory_bytes
 
 if TYPE_CHECKING:
@@ -44,16 +45,15 @@ class SparkEngine:
         self._known: DataFrame | None = None
 
     def load(self, facts: Facts, groups: Sequence[RuleGroup]) -> None:
-        with _explained():
+        with _readable_errors():
             self._known = self._table(facts, list(FACT_COLUMNS)).localCheckpoint()
             self._known.createOrReplaceTempView("known")
             for number, group in enumerate(groups):
-                rows = np.array([[*rule.relations, *rule.constants] for rule in group.rules], dtype=np.int32)
-                self._table(rows, rule_columns(group.shape)).createOrReplaceTempView(rule_table(number))
+                self._table(*rule_rows(group)).createOrReplaceTempView(rule_table(number))
 
     def derive(self, query: str) -> Facts:
         assert self._known is not None
-        with _explained():
+        with _readable_errors():
             # A checkpoint ends the history of a table, which would otherwise be computed anew in each round.
             delta = self._session.sql(query).localCheckpoint()
             delta.createOrReplaceTempView("delta")
@@ -83,14 +83,14 @@ def _start(master: str, memory: str | None) -> SparkSession:
         # On this machine the driver is the one that works.
         role = "driver" if master.startswith("local") else "executor"
         builder = builder.config(f"spark.{role}.memory", f"{max(memory_bytes(memory) >> 20, 1)}m")
-    with _explained():
+    with _readable_errors():
         session = builder.master(master).getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     return session
 
 
 @contextmanager
-def _explained() -> Iterator[None]:
+def _readable_errors() -> Iterator[None]:
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 
-from clausal.logic.formats.building import X, Y, read_confidence, rule
-from clausal.logic.formats.rule_file import RuleFile
+from clausal.logic.formats.rule_file import RuleFile, X, Y, read_confidence, weighted_clause
 from clausal.logic.lines import Misread, read_lines
 from clausal.logic.shape import implication
 from clausal.logic.syntax import Atom, Clause
 
-LINE = re.compile(r"-?[^\t(),]+,[^\t(),]+\t[0-9.,eE+-]+\s*$")
+_LINE = re.compile(r"-?[^\t(),]+,[^\t(),]+\t[0-9.,eE+-]+\s*$")
+
+
+def fits_line(line: str) -> bool:
+    """Tell whether a line is two relations and a number."""
+    return _LINE.match(line) is not None
 
 
 def read(file: RuleFile) -> list[Clause]:
@@ -27,6 +31,6 @@ def read(file: RuleFile) -> list[Clause]:
         subject, object = (Y, X) if inverse else (X, Y)
         atom = Atom(body[inverse:].strip(), subject, object, 1 + inverse)
         formula = implication([atom], Atom(head.strip(), X, Y, len(body) + 2))
-        return rule(formula, file.source, number, read_confidence(confidence, len(pair) + 2))
+        return weighted_clause(formula, file.source, number, read_confidence(confidence, len(pair) + 2))
 
     return read_lines(file.text, file.source, read_line)

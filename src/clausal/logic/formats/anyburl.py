@@ -10,20 +10,30 @@ from collections.abc import Iterable, Iterator
 from string import ascii_uppercase
 from sys import intern
 
-from clausal.logic.formats.building import read_confidence, read_count, rule
-from clausal.logic.formats.rule_file import RuleFile
-from clausal.logic.formats.writing import cannot_write, horn_parts_of
+from clausal.logic.formats.rule_file import (
+    RuleFile,
+    cannot_write,
+    horn_parts_of,
+    read_confidence,
+    read_count,
+    weighted_clause,
+)
 from clausal.logic.lines import Misread, read_lines
 from clausal.logic.shape import implication
 from clausal.logic.syntax import Atom, Clause, Constant, Falsum, Formula, Term, Variable
 
-LINE = re.compile(r"\d+\t\d+\t[-+0-9.,eE]+\t.*\) ?<=(?: |$)")
+_LINE = re.compile(r"\d+\t\d+\t[-+0-9.,eE]+\t.*\) ?<=(?: |$)")
 
 _ARROW = re.compile(r" ?<=(?: |$)")
 _BETWEEN = re.compile(r"\), ?")
 _EXPECTED = "expected four columns with tabs: predictions, support, confidence and a rule such as h(X,Y) <= b(X,Y)"
 _VARIABLES = {letter: Variable(letter) for letter in ascii_uppercase}
 _FREE = [letter for letter in ascii_uppercase if letter not in "XY"]
+
+
+def fits_line(line: str) -> bool:
+    """Tell whether a line is three numbers and a rule."""
+    return _LINE.match(line) is not None
 
 
 def read(file: RuleFile) -> list[Clause]:
@@ -47,7 +57,7 @@ def read(file: RuleFile) -> list[Clause]:
         if not 0 <= confident < float("inf"):
             confident = read_confidence(confidence, start - len(confidence) - 1)
         # A rule that was not counted is written with no predictions.
-        return rule(_formula(text, start), source, number, confident, supported if predicted else None)
+        return weighted_clause(_formula(text, start), source, number, confident, supported if predicted else None)
 
     return read_lines(file.text, source, read_line)
 

@@ -6,13 +6,12 @@ Each axiom is read as the rule by which IterE derives facts from it, its first r
 from __future__ import annotations
 
 from clausal.errors import InputError
-from clausal.logic.formats.building import X, Y, Z, read_confidence, rule
-from clausal.logic.formats.rule_file import RuleFile
+from clausal.logic.formats.rule_file import RuleFile, X, Y, Z, read_confidence, weighted_clause
 from clausal.logic.lines import Misread, read_lines
 from clausal.logic.shape import implication
 from clausal.logic.syntax import Atom, Clause, Variable
 
-PREFIX = "axiom_"
+_PREFIX = "axiom_"
 
 _Pattern = tuple[int, Variable, Variable]
 # The atoms of each kind, the head last: which relation of the line, and its arguments.
@@ -30,11 +29,17 @@ _KINDS: dict[str, tuple[_Pattern, ...]] = {
 }
 
 
+def fits_file(file: RuleFile) -> bool:
+    """Tell whether a file is named ``axiom_…`` and has no atoms."""
+    lines = file.first_lines
+    return bool(lines) and file.stem.startswith(_PREFIX) and not any("(" in line for line in lines)
+
+
 def read(file: RuleFile) -> list[Clause]:
     """Read axioms of the kind that the file's name says; a further column is taken as the confidence."""
-    kind = file.stem.casefold().removeprefix(PREFIX)
+    kind = file.stem.casefold().removeprefix(_PREFIX)
     if kind not in _KINDS:
-        known = ", ".join(f"{PREFIX}{name}" for name in _KINDS)
+        known = ", ".join(f"{_PREFIX}{name}" for name in _KINDS)
         raise InputError(f"{file.source}: IterE's kind of axiom is in the file's name; name the file one of {known}")
     patterns = _KINDS[kind]
     width = 1 + max(index for index, _, _ in patterns)
@@ -48,6 +53,6 @@ def read(file: RuleFile) -> list[Clause]:
         starts = [1 + sum(len(cell) + 1 for cell in cells[:index]) for index in range(len(cells))]
         atoms = [Atom(cells[index].strip(), subject, object, starts[index]) for index, subject, object in patterns]
         confidence = read_confidence(cells[width], starts[width]) if len(cells) > width else None
-        return rule(implication(atoms[:-1], atoms[-1]), file.source, number, confidence)
+        return weighted_clause(implication(atoms[:-1], atoms[-1]), file.source, number, confidence)
 
     return read_lines(file.text, file.source, read_line)

@@ -8,12 +8,11 @@ from itertools import combinations
 from typing import Any
 
 from clausal.errors import InputError
-from clausal.logic.formats.building import X, Y, Z, rule
-from clausal.logic.formats.rule_file import RuleFile
+from clausal.logic.formats.rule_file import RuleFile, X, Y, Z, weighted_clause
 from clausal.logic.shape import implication
 from clausal.logic.syntax import Atom, Clause, Falsum, Formula, Variable
 
-ENDINGS = {
+_ENDINGS = {
     ".ttl": "TURTLE",
     ".n3": "N3",
     ".nt": "N_TRIPLES",
@@ -28,12 +27,18 @@ ENDINGS = {
 _OWL = "http://www.w3.org/2002/07/owl#"
 _RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 _SUB_PROPERTY = "http://www.w3.org/2000/01/rdf-schema#subPropertyOf"
+_RDF_STARTS = ("@prefix", "@base", "PREFIX ", "BASE ", "<?xml", "<rdf:", "<http", "<!DOCTYPE")
+
+
+def fits_file(file: RuleFile) -> bool:
+    """Tell whether a file is RDF, by its ending or its beginning."""
+    return file.ending in _ENDINGS or file.beginning.lstrip().startswith(_RDF_STARTS)
 
 
 def read(file: RuleFile) -> list[Clause]:
     """Read the axioms about properties, in the order of the file; other triples are passed over."""
     axioms = _Axioms(_triples(file))
-    clauses = [rule(formula, file.source, None) for formula in axioms.formulas()]
+    clauses = [weighted_clause(formula, file.source, None) for formula in axioms.formulas()]
     if axioms.functional:
         file.tell(
             f"{file.source}: {axioms.functional:,} functional or inverse functional properties were left out: "
@@ -47,7 +52,7 @@ def _triples(file: RuleFile) -> list[Any]:
 
     text = file.text.lstrip()
     format = (
-        "RDF_XML" if text.startswith(("<?xml", "<rdf:", "<!--", "<!DOCTYPE")) else ENDINGS.get(file.ending, "TURTLE")
+        "RDF_XML" if text.startswith(("<?xml", "<rdf:", "<!--", "<!DOCTYPE")) else _ENDINGS.get(file.ending, "TURTLE")
     )
     if format == "RDF_XML" and text.startswith(("@", "PREFIX", "<http")):
         format = "TURTLE"  # .owl files come in either

@@ -7,14 +7,18 @@ from json import JSONDecodeError, JSONDecoder
 from typing import Any
 
 from clausal.errors import InputError
-from clausal.logic.formats.building import read_confidence, read_count, rule
-from clausal.logic.formats.rule_file import RuleFile
+from clausal.logic.formats.rule_file import RuleFile, read_confidence, read_count, weighted_clause
 from clausal.logic.lines import Misread
 from clausal.logic.shape import implication
 from clausal.logic.syntax import Atom, Clause, Constant, Term, Variable
 
 _BLANK = re.compile(r"[\s,]*")
 _NAMES = re.compile(r"[^a-z]")  # HeadCoverage, headCoverage and "Head Coverage" are one measure
+
+
+def fits_file(file: RuleFile) -> bool:
+    """Tell whether a file begins as JSON does."""
+    return file.beginning.lstrip().startswith(("[", "{"))
 
 
 def read(file: RuleFile) -> list[Clause]:
@@ -51,7 +55,7 @@ def _rule(value: Any, source: str, line: int) -> Clause:
     measures = _measures(value.get("measures", []))
     confidence = measures.get("confidence", measures.get("pcaconfidence"))
     support = measures.get("support")
-    return rule(
+    return weighted_clause(
         formula,
         source,
         line,

@@ -1,4 +1,4 @@
-"""The formats of rules by name, and reading and writing files of them."""
+"""The formats of rules by name: how each is recognised, read and written."""
 
 from __future__ import annotations
 
@@ -8,36 +8,41 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from clausal.errors import InputError, did_you_mean
-from clausal.logic.formats import aer, amie, anyburl, itere, kale, language, owl, prolog, rdfrules, rnnlogic, ruge
-from clausal.logic.formats.detection import detect
+from clausal.files import read_text
+from clausal.logic.formats import aer, amie, anyburl, itere, language, owl, rdfrules, rnnlogic
 from clausal.logic.formats.rule_file import RuleFile, Tell, tell_nobody
-from clausal.logic.lines import read_beginning, read_text, write_lines
+from clausal.logic.lines import read_beginning, write_lines
 from clausal.logic.syntax import Clause
 
 
 @dataclass(frozen=True)
 class RuleFormat:
-    """A format: who uses it, how it is read, and how it is written if it is."""
+    """A format: who uses it, how it is read, how it is written if it is, and how it is recognised.
+
+    ``fits_file`` looks at a file's name and beginning, ``fits_line`` at one line of it.
+    """
 
     title: str
     read: Callable[[RuleFile], list[Clause]]
     write: Callable[[Iterable[Clause]], Iterator[str]] | None = None
+    fits_file: Callable[[RuleFile], bool] | None = None
+    fits_line: Callable[[str], bool] | None = None
 
 
 FORMATS = {
-    "clausal": RuleFormat("the clause language", language.read, language.write),
-    "kale": RuleFormat("KALE, FB122", language.read, kale.write),
-    "prolog": RuleFormat("Prolog-like: inferbeddings, GNTP", language.read, prolog.write),
-    "anyburl": RuleFormat("AnyBURL, PyClause", anyburl.read, anyburl.write),
-    "amie": RuleFormat("AMIE 3, AMIE+", amie.read),
-    "ruge": RuleFormat("RUGE, NeuralKG", ruge.read),
-    "aer": RuleFormat("ComplEx-NNE+AER", aer.read),
-    "itere": RuleFormat("IterE", itere.read),
-    "rnnlogic": RuleFormat("RNNLogic, RulE", rnnlogic.read),
-    "rdfrules": RuleFormat("RDFRules JSON", rdfrules.read),
-    "owl": RuleFormat("OWL and RDFS axioms in RDF", owl.read),
+    "clausal": RuleFormat("the clause language", language.read, language.write_clausal),
+    "kale": RuleFormat("KALE, FB122", language.read, language.write_kale),
+    "prolog": RuleFormat("Prolog-like: inferbeddings, GNTP", language.read, language.write_prolog),
+    "owl": RuleFormat("OWL and RDFS axioms in RDF", owl.read, fits_file=owl.fits_file),
+    "rdfrules": RuleFormat("RDFRules JSON", rdfrules.read, fits_file=rdfrules.fits_file),
+    "itere": RuleFormat("IterE", itere.read, fits_file=itere.fits_file),
+    "anyburl": RuleFormat("AnyBURL, PyClause", anyburl.read, anyburl.write, fits_line=anyburl.fits_line),
+    "amie": RuleFormat("AMIE 3, AMIE+", amie.read_amie, fits_file=amie.has_header, fits_line=amie.is_amie_line),
+    "ruge": RuleFormat("RUGE, NeuralKG", amie.read_ruge, fits_line=amie.is_ruge_line),
+    "aer": RuleFormat("ComplEx-NNE+AER", aer.read, fits_line=aer.fits_line),
+    "rnnlogic": RuleFormat("RNNLogic, RulE", rnnlogic.read, fits_line=rnnlogic.fits_line),
 }
-"""The formats by name. Those without ``write`` are only read."""
+"""The formats by name, in the order in which they are recognised. Those without ``write`` are only read."""
 
 
 def read_rules(
@@ -51,8 +56,8 @@ def read_rules(
 
     ``names`` are the relations by id, for formats that write ids. ``tell`` gets a sentence for what was left out.
     """
-    file = RuleFile(os.fspath(path), read_text(os.fspath(path)), names, tell)
-    format = format or detect(file)
+    file = RuleFile(os.fspath(path), read_text(Path(path)), names, tell)
+    format = format or _detect(file)
     clauses = _format(format).read(file)
     if not clauses:
         expected = "" if FORMATS[format].write else f" in the format '{format}'"
@@ -70,7 +75,7 @@ def read_clauses(path: str | os.PathLike[str]) -> list[Clause]:
 
 def detect_format(path: str | os.PathLike[str]) -> str:
     """Return the name of the format that a file looks like, by its name and its beginning."""
-    return detect(RuleFile(os.fspath(path), read_beginning(os.fspath(path))))
+    return _detect(RuleFile(os.fspath(path), read_beginning(Path(path))))
 
 
 def print_rules(clauses: Iterable[Clause], format: str) -> Iterator[str]:
@@ -85,6 +90,18 @@ def print_rules(clauses: Iterable[Clause], format: str) -> Iterator[str]:
 def write_rules(path: str | os.PathLike[str], clauses: Iterable[Clause], format: str = "clausal") -> None:
     """Write clauses to a file in a format; a clause that the format cannot say is an error, and nothing is written."""
     write_lines(Path(path), print_rules(clauses, format))
+
+
+def _detect(file: RuleFile) -> str:
+    """Return the name of the format that a file looks like; what is none of the others is the clause language."""
+    for name, format in FORMATS.items():
+        if format.fits_file is not None and format.fits_file(file):
+            return name
+    for line in file.first_lines:
+        for name, format in FORMATS.items():
+            if format.fits_line is not None and format.fits_line(line):
+                return name
+    return language.dialect_of(file)
 
 
 def _format(name: str) -> RuleFormat:

@@ -7,17 +7,22 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from clausal.errors import InputError
-from clausal.logic.formats.building import X, Y, rule
-from clausal.logic.formats.rule_file import RuleFile
-from clausal.logic.lines import LINE_END, Misread, read_lines, read_text
+from clausal.files import read_text
+from clausal.logic.formats.rule_file import RuleFile, X, Y, weighted_clause
+from clausal.logic.lines import LINE_END, Misread, read_lines
 from clausal.logic.shape import implication
 from clausal.logic.syntax import Atom, Clause, Variable
 
-LINE = re.compile(r"\d+(?:[ \t]+\d+)*\s*$")
-DICTIONARIES = ("relations.dict", "relation2id.txt")
+_LINE = re.compile(r"\d+(?:[ \t]+\d+)*\s*$")
+_DICTIONARIES = ("relations.dict", "relation2id.txt")
 
 _NUMBER = re.compile(r"\S+")
 _INVERSE = "!"  # RNNLogic's own mark, where its dictionary lists inverse relations
+
+
+def fits_line(line: str) -> bool:
+    """Tell whether a line is numbers alone."""
+    return _LINE.match(line) is not None
 
 
 def read(file: RuleFile) -> list[Clause]:
@@ -32,22 +37,22 @@ def read(file: RuleFile) -> list[Clause]:
         between = [Variable(f"Z{index}") for index in range(1, len(items) - 1)]
         steps = [X, *between, Y] if len(items) > 1 else [X]
         body = [_atom(item, names, steps[index], steps[index + 1]) for index, item in enumerate(items[1:])]
-        return rule(implication(body, _atom(items[0], names, X, steps[-1])), file.source, number)
+        return weighted_clause(implication(body, _atom(items[0], names, X, steps[-1])), file.source, number)
 
     return read_lines(file.text, file.source, read_line)
 
 
 def read_dictionary(folder: Path) -> list[str] | None:
     """Return the names by id of the first dictionary in a folder, as ``id TAB name`` or ``name TAB id``."""
-    path = next((folder / name for name in DICTIONARIES if (folder / name).is_file()), None)
+    path = next((folder / name for name in _DICTIONARIES if (folder / name).is_file()), None)
     if path is None:
         return None
     names: dict[int, str] = {}
-    for number, line in enumerate(LINE_END.split(read_text(str(path))), start=1):
+    for number, line in enumerate(LINE_END.split(read_text(path)), start=1):
         cells = line.split()
         if len(cells) < 2:
             continue  # blank, or the count of relations with which relation2id.txt begins
-        identifier, name = (cells[0], cells[-1]) if path.name == DICTIONARIES[0] else (cells[-1], cells[0])
+        identifier, name = (cells[0], cells[-1]) if path.name == _DICTIONARIES[0] else (cells[-1], cells[0])
         if not identifier.isdecimal() or int(identifier) in names:
             raise InputError(f"{path}:{number}: expected an id of its own and a name for each relation")
         names[int(identifier)] = name
@@ -78,5 +83,5 @@ def _without_inverses(names: Sequence[str]) -> Sequence[str]:
 def _missing(file: RuleFile) -> list[str]:
     raise InputError(
         f"{file.source}: these rules are ids of relations; put the dictionary that numbers them, "
-        f"{' or '.join(DICTIONARIES)}, beside this file"
+        f"{' or '.join(_DICTIONARIES)}, beside this file"
     )

@@ -70,7 +70,7 @@ def distinct(keys: Ids) -> Ids:
     return ordered[new]
 
 
-def spread(starts: Ids, counts: Ids) -> tuple[Ids, Ids]:
+def expand_runs(starts: Ids, counts: Ids) -> tuple[Ids, Ids]:
     """Enumerate runs of rows: for run i the rows starts[i] … starts[i] + counts[i] - 1.
 
     Returns for each row the run it belongs to, and the row.

@@ -1,9 +1,10 @@
-"""Proofs: trees of facts and the clauses by which they follow, down to given facts."""
+"""Proofs: trees of facts and the clauses by which they follow, down to given facts; as text and as JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from clausal.graph.query import Fact
 from clausal.logic.lines import place
@@ -53,6 +54,64 @@ class Proof:
         return list(dict.fromkeys(step.clause for step in self.steps() if step.clause is not None))
 
 
+def print_proof(proof: Proof) -> str:
+    """Write a proof as an indented tree of facts, each with its clause and where that stands, or with ``given``.
+
+    A derived fact that is needed again is written with ``shown above`` the next time.
+    """
+    lines = []
+    seen: set[Fact] = set()
+    waiting = [(proof, "", "")]  # with what stands before the fact, and before its premises
+    while waiting:
+        step, before, below = waiting.pop()
+        if step.clause is None:
+            why = "given"
+        elif step.fact in seen:
+            why = "shown above"
+        else:
+            why = reason(step.clause)
+            waiting.extend(
+                (premise, f"{below}{branch} ", f"{below}{stem} ")
+                for premise, (branch, stem) in reversed(list(zip(step.premises, branches(step.premises), strict=True)))
+            )
+        seen.add(step.fact)
+        lines.append(f"{before}{step.fact}  {why}")
+    return "\n".join(lines)
+
+
+def proof_to_json(proof: Proof) -> dict[str, Any]:
+    """Return a proof as a JSON object: its steps, each fact once, whose premises are positions in that list.
+
+    A list and not nested objects: readers of JSON limit the depth, and a proof can be thousands of steps deep.
+    """
+    steps = list(proof.steps())
+    places = {step.fact: number for number, step in enumerate(steps)}
+    return {
+        "size": proof.size,
+        "depth": proof.depth,
+        "steps": [
+            {
+                **step.fact._asdict(),
+                "clause": None if step.clause is None else str(step.clause),
+                "place": None if step.clause is None else place_of(step.clause),
+                "premises": [places[premise.fact] for premise in step.premises],
+            }
+            for step in steps
+        ],
+    }
+
+
 def place_of(clause: Clause) -> str | None:
     """Return where a clause stands, ``file:line``, or None where it was not read from a file."""
     return place(clause.source, clause.line, None) or None
+
+
+def reason(clause: Clause) -> str:
+    """Write by which clause something follows, and where that stands."""
+    place = place_of(clause)
+    return f"by {clause}" + ("" if place is None else f"  [{place}]")
+
+
+def branches(parts: Sequence[object]) -> list[tuple[str, str]]:
+    """Return for each part of a tree's node what leads to it, and what stands below that."""
+    return [("├─", "│ ")] * (len(parts) - 1) + [("└─", "  ")] if parts else []

@@ -8,11 +8,11 @@ from clausal.errors import InputError
 from clausal.graph import Graph
 from clausal.graph.query import Fact, fact_ids, name_fact
 from clausal.logic.closure import Closure
-from clausal.logic.proofs.index import FactIndex
+from clausal.logic.grounding import FactIndex
 from clausal.logic.proofs.near import NearSupport, near_supports
 from clausal.logic.proofs.proof import Proof
-from clausal.logic.proofs.rules import rules_by_head
-from clausal.logic.proofs.search import Search
+from clausal.logic.proofs.shortest import ShortestProofs
+from clausal.logic.rules import encode_rules
 from clausal.logic.syntax import Clause
 
 
@@ -23,9 +23,9 @@ class Prover:
         if not closure.complete:
             raise InputError("a closure that was stopped early does not tell what follows; close to the end")
         self._graph = graph
-        self._rules = rules_by_head(clauses, graph.entities, graph.relations)
+        self._rules = encode_rules(clauses, graph.entities, graph.relations).by_head
         self._index = FactIndex(closure.facts, len(graph.entities), len(graph.relations))
-        self._search = Search(graph, closure, self._index, self._rules)
+        self._shortest = ShortestProofs(graph, closure, self._index, self._rules)
 
     def prove(self, fact: Fact) -> Proof | None:
         """Return the shortest proof of a fact, or None where it does not follow.
@@ -55,10 +55,10 @@ class Prover:
             row = waiting[-1]
             if row in proofs:
                 waiting.pop()
-            elif self._search.is_given(row):
+            elif self._shortest.is_given(row):
                 proofs[row] = Proof(self._fact(row))
             elif row not in chosen:
-                rule, premises = self._search.choose(row)
+                rule, premises = self._shortest.choose(row)
                 chosen[row] = rule.clause, premises
                 waiting.extend(reversed(premises))
             else:

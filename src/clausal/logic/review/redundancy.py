@@ -1,6 +1,6 @@
-"""Clauses that say nothing: they hold whatever the facts are, as ``p(X, Y) => p(X, Y)`` does.
+"""Clauses that add nothing: tautologies such as ``p(X, Y) => p(X, Y)``, and clauses that are given twice.
 
-Clauses that are given twice: equal but for the names of variables, the order of the body, and the weight.
+Clauses are the same if they are equal but for the names of variables, the order of the body, and the weight.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ _MOST_ATOMS = 10  # of a clause that is not Horn; each doubles the worlds to try
 
 def find_tautologies(clauses: Iterable[Clause]) -> list[Clause]:
     """Return the clauses that hold whatever the facts are, so that nothing follows from them."""
-    return [clause for clause in clauses if _says_nothing(clause)]
+    return [clause for clause in clauses if _is_tautology(clause)]
 
 
-def _says_nothing(clause: Clause) -> bool:
+def _is_tautology(clause: Clause) -> bool:
     parts = horn_parts(clause)
     if parts is not None:
         body, head = parts
@@ -55,11 +55,11 @@ def find_duplicates(clauses: Sequence[Clause]) -> list[tuple[Clause, ...]]:
     """Return the groups of equal clauses; their weights may contradict each other."""
     groups: dict[object, list[Clause]] = defaultdict(list)
     for clause in clauses:
-        groups[_canonical(clause)].append(clause)
+        groups[_canonical_form(clause)].append(clause)
     return [tuple(group) for group in groups.values() if len(group) > 1]
 
 
-def _canonical(clause: Clause) -> object:
+def _canonical_form(clause: Clause) -> object:
     """Return what is equal for clauses that say the same: variables numbered from the head, the body in order."""
     parts = horn_parts(clause)
     if parts is None:

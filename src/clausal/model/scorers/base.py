@@ -1,9 +1,6 @@
-"""Trilinear scorers as sums of terms: φ_r(x, y) = Σ_t w_t Σᵢ r[ρ_t][i] x[σ_t][i] y[ω_t][i].
+"""The scorer φ: scores vectors, not ids, so that an adversary can search the vectors it is given.
 
-Vectors are cut into parts of equal length; ρ, σ and ω number the part of the relation, of the subject and of the
-object. A scorer is its terms (w, ρ, σ, ω), and so is its gradient: each vector's is the product of the other two.
-
-The scorer φ: scores vectors, not ids, so that an adversary can search the vectors it is given.
+Arguments come in the order in which a fact is written: subject, relation, object.
 """
 
 from __future__ import annotations
@@ -15,7 +12,8 @@ import torch
 from torch import Tensor, nn
 
 from clausal.errors import InputError
-from clausal.model.tensors import xavier_
+from clausal.fast import fastest
+from clausal.model.tensors import inner_products, xavier_
 
 
 class Term(NamedTuple):
@@ -28,7 +26,11 @@ class Term(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """The terms of a scorer, and into how many parts it cuts an entity's vector."""
+    """A trilinear scorer as a sum of terms: φ_r(x, y) = Σ_t w_t Σᵢ r[ρ_t][i] x[σ_t][i] y[ω_t][i].
+
+    Vectors are cut into parts of equal length; ρ, σ and ω number the part of the relation, of the subject and of the
+    object. The gradient by one vector is, term by term, the product of the other two.
+    """
 
     parts: int
     terms: tuple[Term, ...]
@@ -37,21 +39,15 @@ class Terms(NamedTuple):
 BROADCAST_LIMIT = 1 << 24
 """Most numbers a scorer without a matrix form may hold at once when it scores all candidates."""
 
-_LINE = 16
-"""Numbers of float32 in a cache line."""
-
 
 class Scorer(nn.Module, ABC):
-    """φ_r(h₁, h₂): a score for each triple of relation, subject and object vectors.
+    """φ_r(h₁, h₂): a score for each triple of subject, relation and object vectors.
 
     A new scorer says in ``relation_dim`` how many numbers describe a relation and implements ``score``.
     Scorers that have a faster way to score all candidates override ``score_objects`` and ``score_subjects``.
     """
 
     name: ClassVar[str]
-    arguments: ClassVar[int] = 2
-    """How many vectors a fact has beside its relation: two entities, or one entity pair (Model F)."""
-
     distance: ClassVar[bool] = False
     """Whether a score is minus a distance, and so never positive."""
     halved: ClassVar[bool] = False
@@ -75,25 +71,25 @@ class Scorer(nn.Module, ABC):
         return self.dim
 
     @abstractmethod
-    def score(self, relation: Tensor, subject: Tensor, object: Tensor) -> Tensor:
-        """Score [..., relation_dim], [..., dim], [..., dim] → [...], broadcasting over leading dimensions."""
+    def score(self, subject: Tensor, relation: Tensor, object: Tensor) -> Tensor:
+        """Score [..., dim], [..., relation_dim], [..., dim] → [...], broadcasting over leading dimensions."""
 
-    def score_objects(self, relation: Tensor, subject: Tensor, candidates: Tensor) -> Tensor:
-        """Score every candidate as object: [b, relation_dim], [b, dim], [n, dim] → [b, n]."""
+    def score_objects(self, subject: Tensor, relation: Tensor, candidates: Tensor) -> Tensor:
+        """Score every candidate as object: [b, dim], [b, relation_dim], [n, dim] → [b, n]."""
         rows = max(1, BROADCAST_LIMIT // max(1, candidates.numel()))
         return torch.cat(
             [
-                self.score(r.unsqueeze(1), s.unsqueeze(1), candidates)
-                for r, s in zip(relation.split(rows), subject.split(rows), strict=True)
+                self.score(s.unsqueeze(1), r.unsqueeze(1), candidates)
+                for s, r in zip(subject.split(rows), relation.split(rows), strict=True)
             ]
         )
 
-    def score_subjects(self, relation: Tensor, object: Tensor, candidates: Tensor) -> Tensor:
-        """Score every candidate as subject: [b, relation_dim], [b, dim], [n, dim] → [b, n]."""
+    def score_subjects(self, candidates: Tensor, relation: Tensor, object: Tensor) -> Tensor:
+        """Score every candidate as subject: [n, dim], [b, relation_dim], [b, dim] → [b, n]."""
         rows = max(1, BROADCAST_LIMIT // max(1, candidates.numel()))
         return torch.cat(
             [
-                self.score(r.unsqueeze(1), candidates, o.unsqueeze(1))
+                self.score(candidates, r.unsqueeze(1), o.unsqueeze(1))
                 for r, o in zip(relation.split(rows), object.split(rows), strict=True)
             ]
         )
@@ -122,21 +118,21 @@ class MultilinearScorer(Scorer):
     """A scorer that is linear in the subject and in the object, so all candidates are one matrix product."""
 
     @abstractmethod
-    def object_query(self, relation: Tensor, subject: Tensor) -> Tensor:
+    def object_query(self, subject: Tensor, relation: Tensor) -> Tensor:
         """Return q with φ = ⟨q, object⟩. Shape [..., dim]."""
 
     @abstractmethod
     def subject_query(self, relation: Tensor, object: Tensor) -> Tensor:
         """Return q with φ = ⟨q, subject⟩. Shape [..., dim]."""
 
-    def score(self, relation: Tensor, subject: Tensor, object: Tensor) -> Tensor:
-        return torch.linalg.vecdot(self.object_query(relation, subject), object)
+    def score(self, subject: Tensor, relation: Tensor, object: Tensor) -> Tensor:
+        return torch.linalg.vecdot(self.object_query(subject, relation), object)
 
-    def score_objects(self, relation: Tensor, subject: Tensor, candidates: Tensor) -> Tensor:
-        return inner_products(self.object_query(relation, subject), candidates)
+    def score_objects(self, subject: Tensor, relation: Tensor, candidates: Tensor) -> Tensor:
+        return _products(self.object_query(subject, relation), candidates)
 
-    def score_subjects(self, relation: Tensor, object: Tensor, candidates: Tensor) -> Tensor:
-        return inner_products(self.subject_query(relation, object), candidates)
+    def score_subjects(self, candidates: Tensor, relation: Tensor, object: Tensor) -> Tensor:
+        return _products(self.subject_query(relation, object), candidates)
 
 
 class BlockScorer(MultilinearScorer):
@@ -154,20 +150,11 @@ class BlockScorer(MultilinearScorer):
         """Return the matrices Mᵢ of relations [..., relation_dim] → [..., components, size, size]."""
 
 
-def inner_products(queries: Tensor, candidates: Tensor) -> Tensor:
-    """Return ⟨q, e⟩ of all queries [b, dim] and candidates [n, dim] → [b, n].
-
-    On a CPU without gradients, rows of the answer start a whole number of cache lines apart, with unused numbers
-    between them: where rows straddle lines, the product takes nearly twice as long.
-    """
-    if queries.device.type != "cpu" or torch.is_grad_enabled():
-        return queries @ candidates.T
-    width = -(-len(candidates) // _LINE) * _LINE
-    rows = queries.new_empty(len(queries), width)[:, : len(candidates)]
-    return torch.mm(queries, candidates.T, out=rows)
-
-
 def halves(vectors: Tensor) -> tuple[Tensor, Tensor]:
     """Split [..., dim] into two halves [..., dim / 2]: real and imaginary part, or two roles."""
     first, second = vectors.chunk(2, dim=-1)
     return first, second
+
+
+def _products(queries: Tensor, candidates: Tensor) -> Tensor:
+    return fastest(inner_products, queries, candidates)(queries, candidates)

@@ -19,7 +19,7 @@ class ComplEx(BlockScorer):
     complex_numbers = True
     terms = Terms(2, (Term(1, 0, 0, 0), Term(1, 0, 1, 1), Term(1, 1, 0, 1), Term(-1, 1, 1, 0)))
 
-    def object_query(self, relation: Tensor, subject: Tensor) -> Tensor:
+    def object_query(self, subject: Tensor, relation: Tensor) -> Tensor:
         r_real, r_imag = halves(relation)
         s_real, s_imag = halves(subject)
         return torch.cat([r_real * s_real - r_imag * s_imag, r_real * s_imag + r_imag * s_real], -1)

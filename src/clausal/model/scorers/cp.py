@@ -19,7 +19,7 @@ class CP(BlockScorer):
     def relation_dim(self) -> int:
         return self.dim // 2
 
-    def object_query(self, relation: Tensor, subject: Tensor) -> Tensor:
+    def object_query(self, subject: Tensor, relation: Tensor) -> Tensor:
         as_subject, _ = halves(subject)
         query = relation * as_subject
         return torch.cat([torch.zeros_like(query), query], -1)

@@ -13,7 +13,7 @@ class DistMult(BlockScorer):
     name = "distmult"
     terms = Terms(1, (Term(1, 0, 0, 0),))
 
-    def object_query(self, relation: Tensor, subject: Tensor) -> Tensor:
+    def object_query(self, subject: Tensor, relation: Tensor) -> Tensor:
         return relation * subject
 
     def subject_query(self, relation: Tensor, object: Tensor) -> Tensor:

@@ -29,7 +29,7 @@ class ERMLP(Scorer):
         self.layers = nn.ModuleList(nn.Linear(width, after) for width, after in pairwise((*self.hidden, 1)))
         self.reset_parameters()
 
-    def score(self, relation: Tensor, subject: Tensor, object: Tensor) -> Tensor:
+    def score(self, subject: Tensor, relation: Tensor, object: Tensor) -> Tensor:
         # The first layer acts on each argument alone, so scoring many candidates never concatenates vectors.
         state = F.linear(relation, self.relation_layer, self.bias)
         state = state + F.linear(subject, self.subject_layer) + F.linear(object, self.object_layer)

@@ -17,7 +17,7 @@ class HolE(BlockScorer):
     rotates = True
     complex_numbers = True
 
-    def object_query(self, relation: Tensor, subject: Tensor) -> Tensor:
+    def object_query(self, subject: Tensor, relation: Tensor) -> Tensor:
         return torch.fft.irfft(torch.fft.rfft(relation) * torch.fft.rfft(subject), n=self.dim)
 
     def subject_query(self, relation: Tensor, object: Tensor) -> Tensor:

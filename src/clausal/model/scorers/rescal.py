@@ -17,7 +17,7 @@ class RESCAL(BlockScorer):
     def relation_dim(self) -> int:
         return self.dim * self.dim
 
-    def object_query(self, relation: Tensor, subject: Tensor) -> Tensor:
+    def object_query(self, subject: Tensor, relation: Tensor) -> Tensor:
         return torch.einsum("...ij,...i->...j", self._matrix(relation), subject)
 
     def subject_query(self, relation: Tensor, object: Tensor) -> Tensor:

@@ -22,7 +22,7 @@ class RotatE(Scorer):
     def relation_dim(self) -> int:
         return self.dim // 2
 
-    def score(self, relation: Tensor, subject: Tensor, object: Tensor) -> Tensor:
+    def score(self, subject: Tensor, relation: Tensor, object: Tensor) -> Tensor:
         cos, sin = relation.cos(), relation.sin()
         s_real, s_imag = halves(subject)
         o_real, o_imag = halves(object)

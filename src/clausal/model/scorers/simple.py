@@ -15,7 +15,7 @@ class SimplE(BlockScorer):
     halved = True
     terms = Terms(2, (Term(0.5, 0, 0, 1), Term(0.5, 1, 1, 0)))
 
-    def object_query(self, relation: Tensor, subject: Tensor) -> Tensor:
+    def object_query(self, subject: Tensor, relation: Tensor) -> Tensor:
         forward, inverse = halves(relation)
         first, second = halves(subject)
         return torch.cat([inverse * second, forward * first], -1) / 2

@@ -50,7 +50,7 @@ class Queries:
     def relation_rows(self, predictor: LinkPredictor) -> Tensor:
         """Return the row of the relation table that answers each query: that of r⁻¹ for (?, r, o), if there is one."""
         forward, backward = self.relations.tensor_split([self.forward])
-        return torch.cat([forward, predictor.turned(backward)])
+        return torch.cat([forward, predictor.inverse(backward)])
 
 
 class QuerySource(ABC):

@@ -1,0 +1,210 @@
+"""All fast forms: what each stands for, and when it applies.
+
+Of several forms of one reference, the first that applies is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from clausal.fast.kernels import LOSSES, find_kernels
+from clausal.fast.registry import FastForm, current_choice
+from clausal.model.encoders import FrozenTable, Table
+from clausal.model.scorers.base import MultilinearScorer
+
+if TYPE_CHECKING:
+    from clausal.adversary.adversary import Adversary, Vectors
+    from clausal.adversary.ascent import GradientAscent
+    from clausal.adversary.clauses import ClauseGroup
+    from clausal.evaluation.entities.middles import SortedMiddles
+    from clausal.model.predictor import LinkPredictor
+    from clausal.training.objective import Objective
+    from clausal.training.step import Step
+
+MANY_SCORES = 1 << 30
+"""Looking at fewer scores takes less time than loading a CPU kernel, unless training has loaded kernels already."""
+_PRUNED = 64
+"""One middle of a chain in so many is tried on an average, or fewer."""
+_ELSEWHERE = "is for another device"
+
+
+def _kernels_on_cpu(predictor: LinkPredictor) -> str | None:
+    if predictor.device.type != "cpu":
+        return _ELSEWHERE
+    if find_spec("numba") is None:
+        return "needs numba: pip install numba"
+    if predictor.scorer.terms is None:
+        return f"{type(predictor.scorer).__name__} is not a sum of trilinear terms"
+    return None if predictor.relations.dtype == torch.float32 else "is for single precision"
+
+
+def _ascent_on_cpu(
+    ascent: GradientAscent, predictor: LinkPredictor, groups: Sequence[ClauseGroup], start: Sequence[Vectors]
+) -> str | None:
+    return _kernels_on_cpu(predictor)
+
+
+def _ascent_on_gpu(
+    ascent: GradientAscent, predictor: LinkPredictor, groups: Sequence[ClauseGroup], start: Sequence[Vectors]
+) -> str | None:
+    return None if predictor.device.type == "cuda" else _ELSEWHERE
+
+
+def _clauses_on_cpu(adversary: Adversary, predictor: LinkPredictor, groups: Sequence[ClauseGroup]) -> str | None:
+    return _kernels_on_cpu(predictor) if groups else "there are no clauses"
+
+
+def _features(adversary: Adversary, predictor: LinkPredictor, groups: Sequence[ClauseGroup]) -> str | None:
+    return None if groups else "there are no clauses"
+
+
+def _fused_step(objective: Objective, optimizer: torch.optim.Optimizer) -> str | None:
+    predictor, facts = objective.predictor, objective.settings.facts
+    if facts.training != "corruption":
+        return "the fused one is for corruptions, and training against all entities is matrix products"
+    if predictor.rows_per_relation > 1:
+        return "the fused one reads a relation in one direction, and reciprocal relations have two vectors"
+    if facts.regulariser != "none":
+        return "the fused one has no regulariser of a batch's vectors"
+    if predictor.scorer.terms is None:
+        return f"{type(predictor.scorer).__name__} is not a sum of trilinear terms"
+    if not isinstance(predictor.encoder, Table) or isinstance(predictor.encoder, FrozenTable):
+        return "the fused one needs a trainable table of entity vectors"
+    if facts.loss not in LOSSES:
+        return f"the fused one has no loss {facts.loss}"
+    if not isinstance(optimizer, torch.optim.Adagrad):
+        return f"the fused one takes AdaGrad's steps, and train.optimizer is {objective.settings.train.optimizer}"
+    if facts.l2_entities:
+        return "the fused one touches the entities of a batch alone, and facts.l2_entities moves all of them"
+    if predictor.domain.projection is None:
+        return f"the fused one cannot project onto {predictor.domain!r}"
+    found = find_kernels(predictor.device)
+    return found if isinstance(found, str) else None
+
+
+def _step_against_all(objective: Objective, optimizer: torch.optim.Optimizer) -> str | None:
+    encoder = objective.predictor.encoder
+    if objective.settings.facts.training == "corruption":
+        return "is for training against all entities"
+    if not isinstance(objective.predictor.scorer, MultilinearScorer):
+        return "the scores against all entities are no matrix product"
+    if not isinstance(encoder, Table) or isinstance(encoder, FrozenTable):
+        return "needs a trainable table of entity vectors"
+    return None
+
+
+def _recorded_pass(step: Step) -> str | None:
+    settings, device = step.objective.settings, step.objective.facts.device
+    if device.type != "cuda":
+        return _ELSEWHERE
+    if step.name == "eager" and settings.facts.training == "corruption":
+        return "the eager step takes what a graph cannot hold"
+    if settings.facts.filtered or settings.facts.training == "k-vs-all" or settings.train.optimizer == "adam":
+        return "a pass waits for the GPU's answer"
+    return None
+
+
+def _adagrad_on_gpu(parameters: Sequence[Tensor]) -> str | None:
+    if not any(parameter.device.type == "cuda" for parameter in parameters):
+        return _ELSEWHERE
+    return None if find_spec("triton") else "needs triton, which comes with torch on Linux"
+
+
+def _worth_loading(sample: Tensor, scores: int) -> str | None:
+    """Say why a CPU kernel does not pay off that looks at so many scores like a sample of them."""
+    if sample.device.type != "cpu" or sample.dtype not in (torch.float32, torch.float64):
+        return _ELSEWHERE
+    if find_spec("numba") is None:
+        return "needs numba: pip install numba"
+    if scores < MANY_SCORES and not current_choice().kernels_loaded:
+        return "loading the kernel would take longer"
+    return None
+
+
+def _worth_multiplying(middles: SortedMiddles, columns: Tensor, floor: Tensor) -> str | None:
+    reason = _worth_loading(columns, len(floor) ** 3 // _PRUNED)
+    if reason is None and any(numbers.isnan().any() for numbers in (middles.values, columns, floor)):
+        return "NaN has no order"
+    return reason
+
+
+def _phases_on_gpu(matrices: Tensor, *others: object) -> str | None:
+    if not matrices.is_cuda or matrices.dtype != torch.float32:
+        return _ELSEWHERE
+    return None if find_spec("triton") else "needs triton, which comes with torch on Linux"
+
+
+def _aligned_products(queries: Tensor, candidates: Tensor) -> str | None:
+    if queries.device.type != "cpu":
+        return _ELSEWHERE
+    return "has no gradient" if torch.is_grad_enabled() else None
+
+
+FORMS = (
+    FastForm(
+        "ascent by CPU kernels",
+        "clausal.adversary.ascent:ascend",
+        "clausal.fast.clauses:ascend_by_kernels",
+        _ascent_on_cpu,
+    ),
+    FastForm(
+        "ascent as a CUDA graph",
+        "clausal.adversary.ascent:ascend",
+        "clausal.fast.recording:recorded_ascent",
+        _ascent_on_gpu,
+    ),
+    FastForm(
+        "clause loss by CPU kernels",
+        "clausal.training.objective:ClauseLoss",
+        "clausal.fast.clauses:KernelLoss",
+        _clauses_on_cpu,
+    ),
+    FastForm(
+        "clause loss by features",
+        "clausal.training.objective:ClauseLoss",
+        "clausal.fast.features:FeatureLoss",
+        _features,
+    ),
+    FastForm("step by kernels", "clausal.training.step:Step", "clausal.fast.step:FusedStep", _fused_step),
+    FastForm(
+        "step without tables of zeros",
+        "clausal.training.step:Step",
+        "clausal.fast.against_all:AgainstAllStep",
+        _step_against_all,
+    ),
+    FastForm(
+        "passes as a CUDA graph", "clausal.training.step:Pass", "clausal.fast.recording:RecordedPass", _recorded_pass
+    ),
+    FastForm(
+        "AdaGrad by a GPU kernel", "torch.optim.adagrad:Adagrad", "clausal.fast.adagrad:FusedAdagrad", _adagrad_on_gpu
+    ),
+    FastForm(
+        "ranks by a CPU kernel",
+        "clausal.evaluation.counting:Counting",
+        "clausal.fast.cpu.counting:CompiledCounting",
+        _worth_loading,
+    ),
+    FastForm(
+        "chains by CPU kernels",
+        "clausal.evaluation.entities.middles:max_min_product",
+        "clausal.fast.cpu.middles:max_min_product_compiled",
+        _worth_multiplying,
+    ),
+    FastForm(
+        "phases by a GPU kernel",
+        "clausal.bounds.balls.phases:scores_at_best_phases",
+        "clausal.fast.cuda.phases:scores_at_best_phases",
+        _phases_on_gpu,
+    ),
+    FastForm(
+        "products in whole cache lines",
+        "clausal.model.tensors:inner_products",
+        "clausal.fast.products:aligned_inner_products",
+        _aligned_products,
+    ),
+)

@@ -1,0 +1,203 @@
+"""Every fast form in the registry gives what its reference gives, and none can be forgotten here."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import pytest
+import torch
+
+from clausal.adversary import GradientAscent, RealEntities
+from clausal.bounds.balls.phases import scores_at_best_phases
+from clausal.config import Settings
+from clausal.evaluation.counting import QueryBatch
+from clausal.evaluation.entities.matrices import Memory
+from clausal.evaluation.entities.middles import SortedMiddles
+from clausal.fast import Choice, FastForm, fastest, register, registered, unregister, why_not
+from clausal.fast.registry import name_of
+from clausal.graph import Graph
+from clausal.logic import parse_clauses
+from clausal.model import Cube
+from clausal.observer import Calling
+from clausal.training import prepare
+from random_models import groups_of, random_predictor
+
+TEXTS = ("p(X, Y) => q(Y, X)", "p(X, Y), q(Y, Z) => r(X, Z)", "p(X, e1) => q(X, e2)")
+GRAPH = Graph.from_triples([(f"e{i}", "pqr"[i % 3], f"e{(7 * i) % 11}") for i in range(60)])
+CLAUSES = parse_clauses("p(X, Y) => q(Y, X)\np(X, Y), q(Y, Z) => r(X, Z)")
+
+
+def model(device):
+    predictor = random_predictor("complex", Cube(), dim=8, seed=3).to(device)
+    return predictor, [group.to(predictor.device) for group in groups_of(*TEXTS)]
+
+
+def ascents(search, device):
+    """The sets that an ascent finds, three times in a row, as a recorded one changes its ways."""
+    predictor, groups = model(device)
+    ascent, found = GradientAscent(sets=4, steps=5), []
+    for seed in range(3):
+        start = RealEntities(4).find(predictor, groups, torch.Generator(device).manual_seed(seed))
+        found += [one.vectors for one in search(ascent, predictor, groups, start)]
+    return found
+
+
+def clause_losses(kind, device):
+    predictor, groups = model(device)
+    adversary = GradientAscent(sets=4, steps=5)
+    loss, values = kind(adversary, predictor, groups), []
+    for seed in range(2):
+        with Choice("eager").in_use():
+            loss.adopt(adversary.find(predictor, groups, torch.Generator(device).manual_seed(seed)))
+        inconsistency = loss()
+        values += [inconsistency, *torch.autograd.grad(inconsistency.sum(), predictor.relations)]
+    return values
+
+
+def training(device, against_all=False):
+    facts = {"training": "1-vs-all", "loss": "softmax", "regulariser": "n3"} if against_all else {"loss": "logistic"}
+    settings = {
+        "model": {"scorer": "complex", "dim": 8},
+        "facts": facts | {"batches": 3},
+        "train": {"step": "eager", "device": device, "epochs": 3, "passes": 2},
+        "evaluate": {"every": 0},
+    }
+    return prepare(GRAPH, CLAUSES, Settings.from_mapping(settings), observer=Calling(message=lambda text: None))
+
+
+def steps(kind, device, against_all=False):
+    """The parameters after a few passes by steps of a kind."""
+    some = training(device, against_all)
+    some.step = kind(some.objective, some.optimizer)
+    some.train_pass.step = some.step
+    return [parameter.detach() for parameter in some.run().parameters()]
+
+
+def passes(kind, device):
+    some = training(device)
+    some.train_pass = kind(some.step)
+    return [parameter.detach() for parameter in some.run().parameters()]
+
+
+def adagrad(kind, device):
+    generator = torch.Generator().manual_seed(0)
+    table = torch.nn.Parameter(torch.randn(6, 5, generator=generator).to(device))
+    optimizer = kind([table], lr=0.3, initial_accumulator_value=0.1)
+    for factor in (1.0, 2.0, -1.0):
+        optimizer.zero_grad()
+        (factor * table.sin()).sum().backward()
+        optimizer.step()
+    return [table.detach()]
+
+
+def counts(kind, device):
+    generator = torch.Generator().manual_seed(0)
+    scores = torch.randint(9, (4, 40), generator=generator).float().to(device)  # with many ties
+    targets, known = (torch.randint(40, (size,), generator=generator).to(device) for size in (10, 12))
+    batch = QueryBatch(targets, [0, 5, 8, 9, 10], known, [0, 6, 6, 10, 12])
+    return [kind(scores, scores.numel())(scores, batch)]
+
+
+class Rows:
+    def __init__(self, matrix):
+        self.matrix = matrix
+
+    def rows(self, ids):
+        return self.matrix[ids]
+
+
+def chains(product, device):
+    generator = torch.Generator().manual_seed(0)
+    left, columns, floor = (torch.randn(30, 30, generator=generator).to(device) for _ in range(3))
+    middles = SortedMiddles.of(Rows(left), 30, Memory(2**16, torch.device(device)))
+    return [product(middles, columns[:7], floor[:, :7].contiguous())]
+
+
+def phases(function, device):
+    generator = torch.Generator().manual_seed(0)
+    real, imag = torch.randn(2, 4, 3, 6, generator=generator).to(device)
+    matrices = torch.stack([real, imag, -imag, real], -1).unflatten(-1, (2, 2)).requires_grad_()
+    weights = torch.rand(4, 3, generator=generator).to(device)
+    radius = torch.rand(4, 3, 6, generator=generator).to(device)
+    scores = function(matrices, weights, radius, (0, 1, 2), (False, True, False))
+    return [scores.detach(), *torch.autograd.grad((weights * scores).sum(), matrices)]
+
+
+def products(function, device):
+    generator = torch.Generator().manual_seed(0)
+    with torch.no_grad():
+        return [function(torch.randn(5, 7, generator=generator), torch.randn(17, 7, generator=generator))]
+
+
+CASES = {
+    "ascent by CPU kernels": ("cpu", ascents),
+    "ascent as a CUDA graph": ("cuda", ascents),
+    "clause loss by CPU kernels": ("cpu", clause_losses),
+    "clause loss by features": ("cpu", clause_losses),
+    "step by kernels": ("cpu", steps),
+    "step without tables of zeros": ("cpu", lambda kind, device: steps(kind, device, against_all=True)),
+    "passes as a CUDA graph": ("cuda", passes),
+    "AdaGrad by a GPU kernel": ("cuda", adagrad),
+    "ranks by a CPU kernel": ("cpu", counts),
+    "chains by CPU kernels": ("cpu", chains),
+    "phases by a GPU kernel": ("cuda", phases),
+    "products in whole cache lines": ("cpu", products),
+}
+"""For each form the device it is for, and what is computed by it or by its reference."""
+
+
+def test_every_form_has_a_case():
+    assert {form.name for form in registered()} == set(CASES)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [pytest.param(form, marks=[pytest.mark.gpu] * (CASES[form.name][0] == "cuda")) for form in registered()],
+    ids=lambda form: form.name,
+)
+def test_a_form_gives_what_its_reference_gives(form):
+    device, compute = CASES[form.name]
+    module, _, name = form.reference.partition(":")
+    expected = compute(getattr(import_module(module), name), device)
+    assert any(tensor.any() for tensor in expected)
+    torch.testing.assert_close(compute(form.load(), device), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_references_are_what_they_are_registered_under():
+    for form in registered():
+        module, _, name = form.reference.partition(":")
+        assert name_of(getattr(import_module(module), name)) == form.reference
+
+
+def test_eager_takes_no_form():
+    sample = torch.empty(1)
+    with Choice("eager", kernels_loaded=True).in_use():
+        assert fastest(scores_at_best_phases, sample) is scores_at_best_phases
+        assert type(training("cpu").step).__name__ == "Step"
+
+
+def plain_double(number):
+    return number + number
+
+
+def test_a_form_can_be_added_from_outside():
+    form = FastForm("doubling by a shift", name_of(plain_double), lambda number: number << 1, lambda number: None)
+    with Choice().in_use() as choice:
+        assert fastest(plain_double, 3) is plain_double
+        register(form)
+        try:
+            assert fastest(plain_double, 3)(3) == 6
+            assert choice.taken == {name_of(plain_double): "doubling by a shift"}
+        finally:
+            unregister(form)
+        assert fastest(plain_double, 3) is plain_double
+
+
+def test_a_form_that_does_not_apply_says_why():
+    form = FastForm("never", name_of(plain_double), plain_double, lambda number: "it is never the time")
+    register(form)
+    try:
+        assert why_not(plain_double, 3) == {"never": "it is never the time"}
+        assert fastest(plain_double, 3) is plain_double
+    finally:
+        unregister(form)
