@@ -115,7 +115,7 @@ class ClosedForm(Adversary):
     def alternatives(self, predictor: LinkPredictor, group: ClauseGroup) -> Alternatives | None:
         """Return the alternatives of a group's violation, each of which has a bound; None where one has none."""
         treatment = self._treatment(predictor, group)
-        return treatment and treatment.alternatives
+        return None if treatment is None else treatment.alternatives
 
     def in_domain(self, predictor: LinkPredictor) -> bool:
         """Tell whether the region is the model's domain, which does not move."""
@@ -144,19 +144,14 @@ class ClosedForm(Adversary):
     def _solve(self, predictor: LinkPredictor, group: ClauseGroup) -> WorstCase:
         treatment = self._treatment(predictor, group)
         assert treatment is not None
-        duals = [DualPoint()] * len(treatment.alternatives)
-        if self.in_domain(predictor) and not treatment.solved:
-            return WorstCase(None, (None,) * len(duals), (None,) * len(duals))
-        region = region_of(predictor, group, self.region, self.facts)
-        if treatment.solved:
-            duals = [
-                solve_violation(predictor, group, forms, region) or DualPoint() for forms in treatment.alternatives
-            ]
-        return WorstCase(
-            limits=None if self.in_domain(predictor) else limits_of(region, group.slots(predictor).free),
-            weights=tuple(dual.weights for dual in duals),
-            multipliers=tuple(dual.multipliers for dual in duals),
-        )
+        limits, duals = None, [DualPoint()] * len(treatment.alternatives)
+        if treatment.solved or not self.in_domain(predictor):
+            region = region_of(predictor, group, self.region, self.facts)
+            limits = None if self.in_domain(predictor) else limits_of(region, group.slots(predictor).free)
+            if treatment.solved:
+                solved = (solve_violation(predictor, group, forms, region) for forms in treatment.alternatives)
+                duals = [dual or DualPoint() for dual in solved]
+        return WorstCase(limits, tuple(dual.weights for dual in duals), tuple(dual.multipliers for dual in duals))
 
     def _inconsistency_of(self, predictor: LinkPredictor, group: ClauseGroup, found: GroupSet) -> Tensor:
         nothing = predictor.relations.new_zeros(len(group))
