@@ -20,6 +20,8 @@ from clausal.logic import parse_clauses
 from clausal.model import Cube
 from clausal.observer import Calling
 from clausal.training import prepare
+from clausal.training.against_all.losses import Logistic, Softmax
+from clausal.training.against_all.queries import Answers
 from random_models import groups_of, random_predictor
 
 TEXTS = ("p(X, Y) => q(Y, X)", "p(X, Y), q(Y, Z) => r(X, Z)", "p(X, e1) => q(X, e2)")
@@ -79,6 +81,16 @@ def passes(kind, device):
     return [parameter.detach() for parameter in some.run().parameters()]
 
 
+def products_with_all(function, device):
+    generator = torch.Generator().manual_seed(0)
+    queries, entities = (torch.randn(size, 6, generator=generator).requires_grad_() for size in (5, 20))
+    found = []
+    for loss in (Softmax(0.1), Logistic()):
+        value = function(queries, entities, Answers.one_each(torch.arange(5)), loss, "highest")
+        found += [value.detach(), *torch.autograd.grad(value, (queries, entities))]
+    return found
+
+
 def adagrad(kind, device):
     generator = torch.Generator().manual_seed(0)
     table = torch.nn.Parameter(torch.randn(6, 5, generator=generator).to(device))
@@ -136,6 +148,7 @@ CASES = {
     "clause loss by features": ("cpu", clause_losses),
     "step by kernels": ("cpu", steps),
     "step without tables of zeros": ("cpu", lambda kind, device: steps(kind, device, against_all=True)),
+    "products with all entities in pieces": ("cpu", products_with_all),
     "passes as a CUDA graph": ("cuda", passes),
     "AdaGrad by a GPU kernel": ("cuda", adagrad),
     "ranks by a CPU kernel": ("cpu", counts),

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from clausal.adversary.clauses import ClauseGroup
     from clausal.evaluation.entities.middles import SortedMiddles
     from clausal.model.predictor import LinkPredictor
+    from clausal.training.against_all.losses import AllEntitiesLoss
+    from clausal.training.against_all.queries import Answers
     from clausal.training.objective import Objective
     from clausal.training.step import Step
 
@@ -96,6 +98,13 @@ def _step_against_all(objective: Objective, optimizer: torch.optim.Optimizer) ->
     if not isinstance(encoder, Table) or isinstance(encoder, FrozenTable):
         return "needs a trainable table of entity vectors"
     return None
+
+
+def _products_in_pieces(
+    queries: Tensor, candidates: Tensor, answers: Answers, loss: AllEntitiesLoss, precision: str
+) -> str | None:
+    known = type(loss).__name__ in ("Softmax", "Logistic") and type(loss).__module__.startswith("clausal.")
+    return None if known else f"the gradient of {type(loss).__name__} is not known"
 
 
 def _recorded_pass(step: Step) -> str | None:
@@ -178,6 +187,12 @@ FORMS = (
         "clausal.training.step:Step",
         "clausal.fast.against_all:AgainstAllStep",
         _step_against_all,
+    ),
+    FastForm(
+        "products with all entities in pieces",
+        "clausal.training.against_all.losses:loss_of_products",
+        "clausal.fast.against_all:loss_of_products_in_pieces",
+        _products_in_pieces,
     ),
     FastForm(
         "passes as a CUDA graph", "clausal.training.step:Pass", "clausal.fast.recording:RecordedPass", _recorded_pass

@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from clausal.training.against_all import losses as products
-from clausal.training.against_all.losses import Logistic, LossOfProducts, LossOfScores, Softmax
+from clausal.fast import against_all
+from clausal.training.against_all.losses import Logistic, Softmax
 from clausal.training.against_all.queries import Answers, KVsAll, OneVsAll
 
 ENTITIES, DIM = 7, 4
@@ -43,14 +43,23 @@ def torch_loss(kind, scores, queries, smoothing):
 @pytest.mark.parametrize("smoothing", [0.0, 0.3])
 @pytest.mark.parametrize("training", SOURCES)
 @pytest.mark.parametrize("kind", [Softmax, Logistic])
+def test_the_loss_is_that_of_torch(kind, training, smoothing):
+    queries = batch_of(training)
+    scores = draw(len(queries.known), ENTITIES)
+    torch.testing.assert_close(kind(smoothing)(scores, queries.answers), torch_loss(kind, scores, queries, smoothing))
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.3])
+@pytest.mark.parametrize("training", SOURCES)
+@pytest.mark.parametrize("kind", [Softmax, Logistic])
 @pytest.mark.parametrize("at_once", [1 << 27, 3 * 64, 1])
-def test_loss_and_gradients_are_those_of_torch(kind, training, smoothing, at_once, monkeypatch):
-    monkeypatch.setattr(products, "_SCORES_AT_ONCE", at_once)  # in one piece, in threes and one by one
+def test_in_pieces_loss_and_gradients_are_those_of_torch(kind, training, smoothing, at_once, monkeypatch):
+    monkeypatch.setattr(against_all, "_SCORES_AT_ONCE", at_once)  # in one piece, in threes and one by one
     queries = batch_of(training)
     vectors = draw(len(queries.known), DIM).requires_grad_()
     candidates = (3 * draw(ENTITIES, DIM)).requires_grad_()
     expected = torch_loss(kind, vectors @ candidates.T, queries, smoothing)
-    loss = LossOfProducts.apply(vectors, candidates, queries.answers, kind(smoothing), "highest")
+    loss = against_all.loss_of_products_in_pieces(vectors, candidates, queries.answers, kind(smoothing), "highest")
     torch.testing.assert_close(loss, expected)
     for found, wanted in zip(
         torch.autograd.grad(2.5 * loss, (vectors, candidates)),
@@ -60,19 +69,11 @@ def test_loss_and_gradients_are_those_of_torch(kind, training, smoothing, at_onc
         torch.testing.assert_close(found, wanted)
 
 
-@pytest.mark.parametrize("kind", [Softmax, Logistic])
-def test_scores_that_are_no_product_have_the_same_loss(kind):
-    queries = batch_of("k-vs-all")
-    scores = draw(len(queries.known), ENTITIES).requires_grad_()
-    loss, expected = LossOfScores.apply(scores, queries.answers, kind()), torch_loss(kind, scores, queries, 0.0)
-    torch.testing.assert_close(loss, expected)
-    torch.testing.assert_close(*(torch.autograd.grad(value, scores)[0] for value in (loss, expected)))
-
-
 def test_large_scores_neither_overflow_nor_vanish():
     answers = Answers(torch.tensor([0, 1]), torch.tensor([0, 1]), torch.ones(2))
     scores = torch.tensor([[1000.0, 0.0], [-1000.0, 0.0]])
-    assert Softmax().overwrite_(scores, answers, scores.shape[1]).item() == 0
+    assert Softmax()(scores, answers).item() == 0
+    assert against_all.overwrite_(Softmax(), scores, answers, scores.shape[1]).item() == 0
     assert scores.abs().max().item() == 0  # the gradient: both queries are answered
 
 

@@ -1,6 +1,6 @@
 """J_F of a batch against all entities, and the penalty on its vectors, which are looked up once for both.
 
-Predicting the relation of a query from its entities, beside its answer: an auxiliary loss (Chen et al. 2021).
+Beside its answer, the relation of a query can be predicted from its entities: an auxiliary loss (Chen et al. 2021).
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ import torch
 from torch import Tensor
 
 from clausal.config import Settings
+from clausal.fast import fastest
 from clausal.model.predictor import LinkPredictor
 from clausal.model.scorers.base import MultilinearScorer, Terms
-from clausal.training.against_all.losses import LOSSES, AllEntitiesLoss, LossOfProducts, LossOfScores, Softmax
+from clausal.training.against_all.losses import LOSSES, AllEntitiesLoss, Softmax, loss_of_products
 from clausal.training.against_all.queries import Answers, KVsAll, OneVsAll, Queries, QuerySource
 from clausal.training.regularisers import penalty, query_vectors
 
@@ -42,10 +43,9 @@ class AgainstAll:
         asked = query_vectors(self.predictor, queries, known) if multilinear else None
         own = penalty(self.regulariser, self.predictor, queries, known, answers, asked)
         if asked is None:
-            loss: Tensor = LossOfScores.apply(self._scores(queries), queries.answers, self.loss)
-            return loss, self.regulariser_weight * own
+            return self.loss(self._scores(queries), queries.answers), self.regulariser_weight * own
         candidates = self.predictor.encode_all()
-        loss = LossOfProducts.apply(asked, candidates, queries.answers, self.loss, self.precision)
+        loss = _loss_of_products(asked, candidates, queries.answers, self.loss, self.precision)
         if self.relation_weight:
             loss = loss + self.relation_weight * relation_loss(self.predictor, queries, known, answers, self.precision)
         return loss, self.regulariser_weight * own
@@ -87,8 +87,14 @@ def relation_loss(predictor: LinkPredictor, queries: Queries, known: Tensor, ans
         asked, answering = known.tensor_split([queries.forward]), answers.tensor_split([queries.forward])
         subject, object = torch.cat([asked[0], answering[1]]), torch.cat([answering[0], asked[1]])
     features = relation_features(predictor.scorer.terms, subject, object)
-    loss: Tensor = LossOfProducts.apply(features, predictor.relations, Answers.one_each(rows), Softmax(), precision)
-    return loss
+    return _loss_of_products(features, predictor.relations, Answers.one_each(rows), Softmax(), precision)
+
+
+def _loss_of_products(
+    queries: Tensor, candidates: Tensor, answers: Answers, loss: AllEntitiesLoss, precision: str
+) -> Tensor:
+    given = queries, candidates, answers, loss, precision
+    return fastest(loss_of_products, *given)(*given)
 
 
 def relation_features(terms: Terms, subject: Tensor, object: Tensor) -> Tensor:
