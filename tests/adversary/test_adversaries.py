@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 import torch
-from random_models import groups_of, random_predictor
 
 from clausal.adversary import SEMANTICS, ClosedForm, GradientAscent, RealEntities, Vectors, WorstCase, certify
 from clausal.adversary.build import check_closed_forms, make_adversary, make_groups
@@ -13,6 +12,7 @@ from clausal.errors import InputError
 from clausal.graph import Graph, dataset_clauses, load_graph
 from clausal.logic import parse_clauses, read_clauses
 from clausal.model import SCORERS, Ball, Box, Cube, LinkPredictor, Sphere, Table, Unbounded
+from random_models import groups_of, random_predictor
 
 TEXTS = (
     "p(X,Y) => q(X,Y)",

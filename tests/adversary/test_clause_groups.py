@@ -6,12 +6,12 @@ import math
 
 import pytest
 import torch
-from random_models import ENTITIES, RELATIONS, godel_violation, groups_of, one_by_one, random_predictor
 
 from clausal.adversary import POOLINGS, SEMANTICS, group_clauses
 from clausal.errors import InputError
 from clausal.logic import parse_clause, parse_clauses
 from clausal.model import SCORERS
+from random_models import ENTITIES, RELATIONS, godel_violation, groups_of, one_by_one, random_predictor
 
 SETS = 5
 SHAPES = {

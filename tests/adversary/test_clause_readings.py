@@ -6,7 +6,6 @@ import itertools
 
 import pytest
 import torch
-from random_models import ENTITIES, RELATIONS, godel_violation, groups_of
 
 from clausal.adversary import by_clause, certify, group_clauses, readings_of
 from clausal.adversary.build import check_closed_forms, make_adversary, make_groups
@@ -18,6 +17,7 @@ from clausal.logic import Variable, parse_clause, parse_clauses, read_clauses
 from clausal.model.build import build_predictor
 from clausal.observer import Calling
 from clausal.training import prepare
+from random_models import ENTITIES, RELATIONS, godel_violation, groups_of
 
 READINGS = {
     "p(X,Y) => q(X,Y)": ("p(X,Y) => q(X,Y)", "p_(Y,X) => q_(Y,X)"),

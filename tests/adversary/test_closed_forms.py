@@ -10,13 +10,13 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from random_models import groups_of, random_predictor
 
 from clausal.adversary import SEMANTICS, ClosedForm, GradientAscent, certify, without_closed_form
 from clausal.adversary.semantics import Threshold
 from clausal.model import Ball, BlockScorer, Box, Cube, Sphere, Unbounded
 from clausal.model.model_f import ModelF
 from clausal.model.scorers import SCORERS
+from random_models import groups_of, random_predictor
 
 CLAUSES = {
     "implication": "p(X,Y) => q(X,Y)",

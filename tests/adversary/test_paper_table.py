@@ -7,11 +7,11 @@ import itertools
 import numpy as np
 import pytest
 import torch
-from random_models import groups_of, random_predictor
 
 from clausal.adversary import ClosedForm
 from clausal.adversary.paper_table import PAPER_TABLE
 from clausal.model import Cube, Sphere
+from random_models import groups_of, random_predictor
 
 CLAUSES = {
     "symmetry": "p(X,Y) => p(Y,X)",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 import torch
-from random_models import groups_of, random_predictor
 
 from clausal.adversary.regions import region_of
 from clausal.bounds.regions import Balls, Boxes, Discs
 from clausal.errors import InputError
 from clausal.model import SCORERS, Ball, Box, Cube, Sphere, Unbounded
+from random_models import groups_of, random_predictor
 
 FACTS = torch.tensor([[0, 0, 1], [2, 0, 3], [1, 1, 4], [4, 1, 5], [0, 2, 5]])
 

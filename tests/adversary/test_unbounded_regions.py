@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 import torch
-from random_models import groups_of, random_predictor
 
 from clausal.adversary import ClosedForm, GradientAscent, RealEntities
 from clausal.adversary.regions import region_of, resolved
 from clausal.bounds.regions import Boxes, Discs
 from clausal.model import Cube, Sphere, Unbounded
+from random_models import groups_of, random_predictor
 
 TEXTS = ("p(X,Y) => q(X,Y)", "p(X,Y), q(Y,Z) => r(X,Z)", "s(X,'e1') => p('e1',X)")
 

@@ -54,12 +54,12 @@ def clause_losses(kind, device):
     return values
 
 
-def training(device, against_all=False):
+def training(device, against_all=False, step="eager"):
     facts = {"training": "1-vs-all", "loss": "softmax", "regulariser": "n3"} if against_all else {"loss": "logistic"}
     settings = {
         "model": {"scorer": "complex", "dim": 8},
         "facts": facts | {"batches": 3},
-        "train": {"step": "eager", "device": device, "epochs": 3, "passes": 2},
+        "train": {"step": step, "device": device, "epochs": 3, "passes": 2},
         "evaluate": {"every": 0},
     }
     return prepare(GRAPH, CLAUSES, Settings.from_mapping(settings), observer=Calling(message=lambda text: None))
@@ -74,7 +74,7 @@ def steps(kind, device, against_all=False):
 
 
 def passes(kind, device):
-    some = training(device)
+    some = training(device, step="auto")  # whose step takes a new set where the last one lay
     some.train_pass = kind(some.step)
     return [parameter.detach() for parameter in some.run().parameters()]
 

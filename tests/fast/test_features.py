@@ -2,7 +2,6 @@
 
 import pytest
 import torch
-from random_models import groups_of, random_predictor
 
 from clausal.adversary import ClosedForm, GradientAscent
 from clausal.adversary.semantics import POOLINGS, Godel, Threshold
@@ -10,6 +9,7 @@ from clausal.fast.features import FeatureLoss
 from clausal.model import SCORERS
 from clausal.model.domains import Box, Cube, Sphere
 from clausal.training.objective import ClauseLoss
+from random_models import groups_of, random_predictor
 
 TRILINEAR = [name for name, kind in SCORERS.items() if kind.terms is not None]
 CLAUSES = ("p(X, Y) => q(Y, X)", "p(X, Y), q(Y, Z) => r(X, Z)", "p(X, X) => q(X, X)", "p(X, Y), ~q(Y, X) => r(X, Y)")

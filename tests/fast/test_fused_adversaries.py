@@ -2,7 +2,6 @@
 
 import pytest
 import torch
-from random_models import groups_of, random_predictor
 
 from clausal.adversary import ClosedForm, GradientAscent, RealEntities
 from clausal.adversary.ascent import ascend
@@ -11,6 +10,7 @@ from clausal.fast.clauses import KernelLoss, ascend_by_kernels
 from clausal.model import SCORERS
 from clausal.model.domains import Ball, Box, Cube, Sphere, Unbounded
 from clausal.training.objective import ClauseLoss
+from random_models import groups_of, random_predictor
 
 TRILINEAR = [name for name, kind in SCORERS.items() if kind.terms is not None]
 CLAUSES = (

@@ -31,6 +31,14 @@ Alternatives = tuple[LinearForms, ...]
 
 
 @dataclass(frozen=True, eq=False)
+class _Treatment:
+    """The alternatives of a group that has a bound, and whether their bounds have λ or μ to be solved for."""
+
+    alternatives: Alternatives
+    solved: bool
+
+
+@dataclass(frozen=True, eq=False)
 class WorstCase(GroupSet):
     """What the bounds of a group's clauses need until the next search; for the paper's table that is nothing."""
 
@@ -66,7 +74,7 @@ class ClosedForm(Adversary):
         self.region: RegionName = region
         self.facts = facts
         # Whether there is a bound depends on scorer, domain and shape, and is tried once.
-        self._known: WeakKeyDictionary[LinkPredictor, WeakKeyDictionary[ClauseGroup, Alternatives | None]]
+        self._known: WeakKeyDictionary[LinkPredictor, WeakKeyDictionary[ClauseGroup, _Treatment | None]]
         self._known = WeakKeyDictionary()
         if type(self.semantics) not in LINEAR:
             names = ", ".join(f'"{kind.name}"' for kind in LINEAR)
@@ -106,39 +114,44 @@ class ClosedForm(Adversary):
 
     def alternatives(self, predictor: LinkPredictor, group: ClauseGroup) -> Alternatives | None:
         """Return the alternatives of a group's violation, each of which has a bound; None where one has none."""
-        known = self._known.setdefault(predictor, WeakKeyDictionary())
-        if group not in known:
-            known[group] = self._bounded_alternatives(predictor, group)
-        return known[group]
+        treatment = self._treatment(predictor, group)
+        return None if treatment is None else treatment.alternatives
 
     def in_domain(self, predictor: LinkPredictor) -> bool:
         """Tell whether the region is the model's domain, which does not move."""
         return resolved(self.region, predictor) == "domain"
 
+    def _treatment(self, predictor: LinkPredictor, group: ClauseGroup) -> _Treatment | None:
+        known = self._known.setdefault(predictor, WeakKeyDictionary())
+        if group not in known:
+            known[group] = self._find_treatment(predictor, group)
+        return known[group]
+
     @torch.no_grad()
-    def _bounded_alternatives(self, predictor: LinkPredictor, group: ClauseGroup) -> Alternatives | None:
+    def _find_treatment(self, predictor: LinkPredictor, group: ClauseGroup) -> _Treatment | None:
         alternatives = violation_forms(group.shape.formula, self.semantics)
         if alternatives is None:
             return None
-        region = region_of(predictor, group, self.region, self.facts)
+        region, solved = region_of(predictor, group, self.region, self.facts), False
         for forms in alternatives:
             dual = solve_violation(predictor, group, forms, region)
             if dual is None or not largest_violation(predictor, group, forms, region, dual).isfinite().all():
                 return None
-        return alternatives
+            solved = solved or dual.weights is not None
+        return _Treatment(alternatives, solved)
 
     @torch.no_grad()
     def _solve(self, predictor: LinkPredictor, group: ClauseGroup) -> WorstCase:
-        region = region_of(predictor, group, self.region, self.facts)
-        duals = [
-            solve_violation(predictor, group, forms, region) or DualPoint()
-            for forms in self.alternatives(predictor, group) or ()
-        ]
-        return WorstCase(
-            limits=None if self.in_domain(predictor) else limits_of(region, group.slots(predictor).free),
-            weights=tuple(dual.weights for dual in duals),
-            multipliers=tuple(dual.multipliers for dual in duals),
-        )
+        treatment = self._treatment(predictor, group)
+        assert treatment is not None
+        limits, duals = None, [DualPoint()] * len(treatment.alternatives)
+        if treatment.solved or not self.in_domain(predictor):
+            region = region_of(predictor, group, self.region, self.facts)
+            limits = None if self.in_domain(predictor) else limits_of(region, group.slots(predictor).free)
+            if treatment.solved:
+                solved = (solve_violation(predictor, group, forms, region) for forms in treatment.alternatives)
+                duals = [dual or DualPoint() for dual in solved]
+        return WorstCase(limits, tuple(dual.weights for dual in duals), tuple(dual.multipliers for dual in duals))
 
     def _inconsistency_of(self, predictor: LinkPredictor, group: ClauseGroup, found: GroupSet) -> Tensor:
         nothing = predictor.relations.new_zeros(len(group))

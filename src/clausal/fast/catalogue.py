@@ -102,6 +102,8 @@ def _recorded_pass(step: Step) -> str | None:
     settings, device = step.objective.settings, step.objective.facts.device
     if device.type != "cuda":
         return _ELSEWHERE
+    if step.objective.groups and not step.objective.clause_loss.in_place:
+        return "a graph reads an adversarial set where it lay at first"
     if step.name == "eager" and settings.facts.training == "corruption":
         return "the eager step takes what a graph cannot hold"
     if settings.facts.filtered or settings.facts.training == "k-vs-all" or settings.train.optimizer == "adam":

@@ -32,6 +32,8 @@ class FeatureLoss(ClauseLoss):
     Tensors stay at their addresses from one set to the next, so that a recorded step reads the new set.
     """
 
+    in_place = True
+
     def __init__(self, adversary: Adversary, predictor: LinkPredictor, groups: Sequence[ClauseGroup]) -> None:
         super().__init__(adversary, predictor, groups)
         self._prepared: list[GroupSet | Tensor | list[CornerFeatures]] = []

@@ -63,6 +63,8 @@ class FusedStep(Step):
         """
         objective, into = self.objective, self.kernels.relation_gradient
         facts = objective.settings.facts
+        if not objective.groups and not facts.l2_relations:
+            return objective.inconsistency()
         if objective.groups and isinstance(objective.clause_loss, FeatureLoss) and not facts.l2_relations:
             slopes = objective.settings.clauses.weight * objective.clause_weights
             added = objective.clause_loss.add_gradient(slopes, into)

@@ -1,6 +1,4 @@
-"""What the machine offers a training: a GPU or cores, and memory.
-
-The preset ``best``: settings computed from the size of a graph and the machine, without a search.
+"""The preset ``best``: settings computed from the size of a graph and from what the machine offers, without a search.
 
 ``docs/how-to/search.md`` states the rule.
 """
@@ -22,7 +20,13 @@ from clausal.logic.syntax import Clause
 from clausal.model.build import find_device
 from clausal.presets import BEST
 
-_CONTAINER = Path("/sys/fs/cgroup/memory.max")
+DIMS = (64, 128, 256, 512, 1024, 2048)
+_LARGEST = {"cpu": 512, "gpu": 2048}
+_OPERATIONS = {"cpu": 10**12, "gpu": 3 * 10**14}  # in a pass, for each core of a CPU: some ten seconds
+_CORRUPTION_DIM = 256
+_BYTES = 4 * 5  # a parameter, its gradient, AdaGrad's accumulator, the average and the best model so far
+_WEIGHT = 5e-3  # of clauses, for each fact of a batch
+_CONTAINER = Path("/sys/fs/cgroup/memory.max")  # the limit of a container, on Linux
 
 
 @dataclass(frozen=True)
@@ -32,30 +36,6 @@ class Machine:
     gpu: bool
     cores: int
     memory: int
-
-
-def this_machine(device: str = "auto") -> Machine:
-    """Look at the device that a training with ``train.device`` would use."""
-    found = find_device(device)
-    if found.type == "cuda":
-        return Machine(True, 1, torch.cuda.get_device_properties(found).total_memory)
-    return Machine(False, torch.get_num_threads(), _main_memory())
-
-
-def _main_memory() -> int:
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    try:
-        return min(memory, int(_CONTAINER.read_text(encoding="ascii")))
-    except (OSError, ValueError):  # no container, or one without a limit
-        return memory
-
-
-DIMS = (64, 128, 256, 512, 1024, 2048)
-_LARGEST = {"cpu": 512, "gpu": 2048}
-_OPERATIONS = {"cpu": 10**12, "gpu": 3 * 10**14}  # in a pass, for each core of a CPU: some ten seconds
-_CORRUPTION_DIM = 256
-_BYTES = 4 * 5  # a parameter, its gradient, AdaGrad's accumulator, the average and the best model so far
-_WEIGHT = 5e-3  # of clauses, for each fact of a batch
 
 
 def best_settings(graph: Graph, clauses: Sequence[Clause] = (), device: str = "auto") -> Settings:
@@ -140,3 +120,19 @@ def largest_dim(graph: Graph, settings: Settings) -> int:
 
 def _dim_in_memory(entities: int, machine: Machine) -> int:
     return max((dim for dim in DIMS if entities * dim * _BYTES <= machine.memory // 2), default=DIMS[0])
+
+
+def this_machine(device: str = "auto") -> Machine:
+    """Look at the device that a training with ``train.device`` would use."""
+    found = find_device(device)
+    if found.type == "cuda":
+        return Machine(True, 1, torch.cuda.get_device_properties(found).total_memory)
+    return Machine(False, torch.get_num_threads(), _main_memory())
+
+
+def _main_memory() -> int:
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    try:
+        return min(memory, int(_CONTAINER.read_text(encoding="ascii")))
+    except (OSError, ValueError):  # no container, or one without a limit
+        return memory

@@ -25,6 +25,9 @@ _NUMBERS_IN_A_BATCH = 1 << 27  # 512 MB of looked-up vectors
 class ClauseLoss:
     """J_I of each clause on the set that the adversary found last, which stays the same until the next search."""
 
+    in_place = False
+    """Whether a new set is put where the last one lay, as a recorded step needs it."""
+
     def __init__(self, adversary: Adversary, predictor: LinkPredictor, groups: Sequence[ClauseGroup]) -> None:
         self.adversary = adversary
         self.predictor = predictor

@@ -15,7 +15,7 @@ _OUT = Path("reproduced")
 
 def synthetic(quick: QuickOption = False, out: OutOption = _OUT, format: FormatOption = Format.table) -> None:
     """Train on synthetic knowledge bases by type of clause, and compare AUC-PR with the paper."""
-    from clausal_paper.synthetic.reproduction import reproduce, time_ratio
+    from clausal_paper.synthetic.cells import reproduce, time_ratio
 
     path = out / ("synthetic-quick.json" if quick else "synthetic.json")
     with Bars() as bars:

@@ -11,8 +11,7 @@ from typing import Any
 from clausal.files import read_json
 from clausal_paper.report.records import MISSING, made_on, notes, table
 from clausal_paper.synthetic.bases import CLAUSE_TYPES
-from clausal_paper.synthetic.cells import ADVERSARIES, DOMAINS
-from clausal_paper.synthetic.reproduction import time_ratio
+from clausal_paper.synthetic.cells import ADVERSARIES, DOMAINS, time_ratio
 
 POINTS = 5.0
 """A cell that is further below the paper than this is marked."""

@@ -7,19 +7,14 @@ chosen on bases with seeds from 100 to 139, before any of the fresh ones was loo
 from __future__ import annotations
 
 import argparse
-import os
-import platform
 import sys
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 from itertools import product
 from pathlib import Path
 from typing import Any
 
-import torch
-
-import clausal
 from clausal.files import write_json
+from clausal_paper.provenance import provenance
 from clausal_paper.synthetic.cells import REPORTED, Cell, run_cell
 
 FRESH = tuple(range(1000, 1050))
@@ -39,14 +34,7 @@ def main(out: Path) -> None:
     report: dict[str, Any] = {
         "what": "AUC-PR in percent on synthetic knowledge bases with transitive or composed clauses, unit cube",
         "seeds": {name: list(seeds) for name, seeds in parts.items()},
-        "versions": {
-            "clausal": clausal.__version__,
-            "torch": torch.__version__,
-            "python": platform.python_version(),
-        },
-        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
-        "threads": torch.get_num_threads(),
-        "date": datetime.now(UTC).date().isoformat(),
+        **provenance(),
         "cells": [],
     }
     for name, seeds in parts.items():

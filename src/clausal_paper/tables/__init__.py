@@ -1,1 +1,1 @@
-"""The paper's tables of link prediction on FB122 and WN18: their numbers, a recipe for each row, and a comparison."""
+"""Tables of link prediction, the paper's and those beyond it: rows, how each is trained, records, and comparisons."""

@@ -59,7 +59,6 @@ ClosureOf = Callable[[Graph], Facts]
 DEDUCIBLE, OTHER = "deducible", "other"
 """The parts of test by what follows from limited train facts."""
 
-
 CONFIDENT = 0.5
 """The least weight of a clause that entails: what others conclude is more often wrong than right."""
 
