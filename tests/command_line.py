@@ -104,10 +104,11 @@ def _main_in_child(arguments, log, file_size):
     import torch
 
     torch.set_num_threads(1)
-    if file_size is not None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (file_size, file_size))
+    usual, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (usual if file_size is None else file_size, most))
     before = _peak_memory()
     result = clausal(*arguments)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (usual, most))  # what it said may be longer
     grown = str(_peak_memory() - before)
     Path(log).write_text(_DIVIDER.join([result.stdout, result.stderr, grown]), encoding="utf-8")
     os._exit(result.code)

@@ -25,6 +25,7 @@ from clausal.evaluation.entities import check_entities
 from clausal.fast import Choice
 from clausal.logic import Falsum, horn_parts, parse_clause
 from clausal.model import SCORERS, LinkPredictor
+from recording import Recorder
 
 ONE_AND_TWO_VARIABLES = [
     "p(X,Y) => q(X,Y)",
@@ -279,10 +280,9 @@ def test_no_block_is_larger_than_the_budget(monkeypatch):
 def test_progress_ends_at_its_total():
     texts = ["p(X,Y) => q(Y,X)", "p(X,Y), q(Y,Z) => r(X,Z)", "p(X,'e1') => q(X,'e1')", "p(X,Y) => q(Y,Z)"]
     groups = group_clauses([parse_clause(text) for text in texts], entity_names(9), RELATIONS)
-    calls = []
-    found = check_entities(
-        small_predictor("complex", 9, 1), groups, memory=TINY, progress=lambda done, total: calls.append((done, total))
-    )
+    seen = Recorder()
+    found = check_entities(small_predictor("complex", 9, 1), groups, memory=TINY, observer=seen)
+    calls = [(done, total) for _, done, total, _ in seen.of("advanced")]
     assert [str(check.clause) for check in found] == [str(clause) for group in groups for clause in group.clauses]
     assert calls == sorted(calls)
     assert len(calls) > len(texts)

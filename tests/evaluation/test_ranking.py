@@ -19,6 +19,7 @@ from clausal.evaluation.known import Known
 from clausal.evaluation.ranking import rank
 from clausal.fast import Choice, catalogue, fastest
 from clausal.fast.cpu.counting import CompiledCounting
+from recording import Recorder
 
 INFINITY = float("inf")
 
@@ -191,18 +192,12 @@ def test_an_unknown_tie_policy_is_refused_with_a_suggestion():
 def test_progress_counts_both_sides_to_the_end():
     predictor = random_table(0, relations=2, entities=10)
     facts = random_facts(1, 60, relations=2, entities=10)
-    seen = []
-    rank(
-        predictor,
-        facts,
-        Known(facts, 10, 2),
-        memory=250,
-        progress=lambda done, total: seen.append((done, total)),
-    )
-    done = [number for number, _ in seen]
+    seen = Recorder()
+    rank(predictor, facts, Known(facts, 10, 2), memory=250, observer=seen)
+    done = [number for _, number, _, _ in seen.of("advanced")]
     assert done == sorted(set(done))
     assert len(done) > 4
-    assert seen[-1] == (2 * len(facts), 2 * len(facts))
+    assert seen.of("advanced")[-1] == ("ranking", 2 * len(facts), 2 * len(facts), "ranks")
 
 
 def test_a_module_is_ranked_in_evaluation_mode_and_left_as_it_was():

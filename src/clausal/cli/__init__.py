@@ -61,7 +61,7 @@ def _stop(message: str, code: int) -> None:
 
 
 def _flush() -> None:
-    """Let a reader that has gone, such as ``head``, go in peace: Python would complain when it closes stdout."""
+    """Print what is left; where the reader of a pipe has ended, as ``head`` does, drop it without a complaint."""
     try:
         if sys.stdout is not None:
             sys.stdout.flush()

@@ -1,7 +1,4 @@
-"""What the commands around the closure share: their options, the progress line of a round, clauses left out.
-
-``clausal closure``: every fact that follows from a graph by clauses.
-"""
+"""``clausal closure``: every fact that follows from a graph by clauses; and what commands with a closure share."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Arguments and options that several commands have, declared once.
-
-What commands read: graphs and clause files, by path or by the name of a known data set.
-"""
+"""What several commands take: arguments and options, graphs and clause files by path or by a data set's name."""
 
 from __future__ import annotations
 

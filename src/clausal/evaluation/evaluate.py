@@ -14,9 +14,10 @@ from clausal.errors import InputError, did_you_mean
 from clausal.evaluation.entailed import EntailedFirst
 from clausal.evaluation.known import Ids, Known
 from clausal.evaluation.protocol import Ranker
-from clausal.evaluation.ranking import Progress, rank
+from clausal.evaluation.ranking import rank
 from clausal.evaluation.ranks import Metrics, Ranks, SideMetrics, metrics
 from clausal.graph.graph import Facts, Graph
+from clausal.observer import Observer, replaces
 
 Ranking = Literal["model", "entailed first"]
 """By the model's scores alone, or with the facts of a closure before all others."""
@@ -81,6 +82,7 @@ class Evaluation:
         }
 
 
+@replaces(progress=("advanced", lambda what, done, total, unit: (done, total)))
 def evaluate(
     predictor: Ranker,
     graph: Graph,
@@ -91,7 +93,7 @@ def evaluate(
     also_known: Facts | None = None,
     per_relation: bool = False,
     memory: int | None = None,
-    progress: Progress | None = None,
+    observer: Observer | None = None,
 ) -> Evaluation:
     """Rank a split of ``graph``, or facts given as an array of ids, and measure it.
 
@@ -105,7 +107,7 @@ def evaluate(
 
     def rank_among(facts: Facts, known: list[Facts]) -> Ranks:
         index = Known(np.concatenate(known), predictor.num_entities, predictor.num_relations, asked=facts)
-        return rank(predictor, facts, index, ties=ties, memory=memory, progress=progress)
+        return rank(predictor, facts, index, ties=ties, memory=memory, observer=observer)
 
     further = [] if also_known is None else [also_known]
     ranks = rank_among(facts, [graph.known, facts, *further])

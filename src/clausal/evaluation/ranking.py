@@ -17,8 +17,7 @@ from clausal.evaluation.protocol import Ranker, check_facts, not_numbers, scorin
 from clausal.evaluation.ranks import Counts, Ranks, Side, check_ties
 from clausal.fast import fastest
 from clausal.graph.graph import Facts
-
-Progress = Callable[[int, int], None]
+from clausal.observer import Observer, replaces
 
 DEFAULT_MEMORY = 64 * 2**20
 """Bytes for the scores of one batch: on a CPU, more is no faster and less is slower."""
@@ -26,6 +25,7 @@ FEWEST_QUERIES = 16
 """Queries in a batch unless memory is set: a batch reads all entities, which costs most where there are millions."""
 
 
+@replaces(progress=("advanced", lambda what, done, total, unit: (done, total)))
 def rank(
     predictor: Ranker,
     facts: Facts,
@@ -33,13 +33,13 @@ def rank(
     *,
     ties: Ties = "realistic",
     memory: int | None = None,
-    progress: Progress | None = None,
+    observer: Observer | None = None,
 ) -> Ranks:
     """Rank ``facts`` on both sides; other ``known`` facts are left out of the filtered ranks.
 
     Queries are scored in batches whose scores, with the work space to count them, take at most ``memory``
     bytes, or one at a time where a single query takes more; if it is not set, 64 MiB, or 16 queries where those
-    take more. ``progress`` is told how many ranks are done, of two per fact.
+    take more.
     """
     check_ties(ties)
     check_facts(facts, predictor)
@@ -71,8 +71,8 @@ def rank(
             for counts in task.batches(predictor, rows, count):
                 batches.append(counts)
                 done += counts.shape[1]
-                if progress is not None:
-                    progress(done, 2 * len(facts))
+                if observer is not None:
+                    observer.advanced("ranking", done, 2 * len(facts), "ranks")
             raw[side], filtered[side] = task.settle(batches)
     return Ranks(filtered, raw, ties)
 

@@ -130,7 +130,7 @@ def _check(
         groups,
         semantics=semantics,
         tolerance=tolerance,
-        progress=lambda done, total: observer.advanced("certifying", done, total, "rows"),
+        observer=observer,
     )
     return {id(clause): check for clause, check in zip(clauses, checks, strict=True)}
 

@@ -126,7 +126,7 @@ class Run:
         from clausal.evaluation import EntailedFirst, evaluate
 
         check_entailed(entailed)
-        predictor, watching = self.predictor.tabulated(), observer or Observer()
+        predictor = self.predictor.tabulated()
         return evaluate(
             EntailedFirst(predictor, self.closure_under(clauses).facts) if entailed else predictor,
             self.graph,
@@ -134,7 +134,7 @@ class Run:
             ties=ties,
             filter=filter,
             per_relation=per_relation,
-            progress=lambda done, total: watching.advanced("ranking", done, total, "ranks"),
+            observer=observer,
             **options,
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -21,14 +21,11 @@ from clausal.evaluation import Calibration, calibrate, evaluate
 from clausal.graph.graph import Graph
 from clausal.logic.syntax import Clause
 from clausal.model.scorers.base import Scorer
-from clausal.observer import Observer, Observers, PassReport, all_arguments, replaces
+from clausal.observer import Observer, Observers, all_arguments, replaces
 from clausal.run.checkpoint import restore
 from clausal.run.directory import CHECKPOINT, RunDirectory
 from clausal.run.run import Run, load, require_custom
 from clausal.training import AdversarialSetTraining, prepare
-
-OnPass = Callable[[PassReport], None]
-OnEpoch = Callable[[dict[str, Any]], None]
 
 
 @replaces(on_pass=("passed", all_arguments), on_epoch=("epoch", all_arguments), tell=("message", all_arguments))

@@ -16,11 +16,13 @@ from clausal.evaluation.entities.tally import EntityCheck, Tally
 from clausal.evaluation.protocol import scoring
 from clausal.logic.syntax import Clause, Variable
 from clausal.model.predictor import LinkPredictor
+from clausal.observer import Observer, replaces
 
 DEFAULT_TOLERANCE = 1e-4
 """Scores are sums in single precision: a smaller violation may be their rounding."""
 
 
+@replaces(progress=("advanced", lambda what, done, total, unit: (done, total)))
 def check_entities(
     predictor: LinkPredictor,
     groups: Sequence[ClauseGroup],
@@ -28,7 +30,7 @@ def check_entities(
     semantics: Semantics | None = None,
     tolerance: float = DEFAULT_TOLERANCE,
     memory: int = DEFAULT_MEMORY,
-    progress: Callable[[int, int], None] | None = None,
+    observer: Observer | None = None,
 ) -> list[EntityCheck]:
     """Check each clause on every assignment of entities to its variables, group after group.
 
@@ -38,8 +40,7 @@ def check_entities(
     ``r(X, Y), s(Y, Z) => t(X, Z)``, for every pair of ends, under Gödel (the default) and threshold semantics. A
     violation counts above ``tolerance``. Of a model with vectors for some pairs of entities only (Model F),
     assignments are those whose pairs all have one, and for a chain the pairs of ends whose head has one, with
-    middles whose pairs have one. Scores and the work on them take about ``memory`` bytes. ``progress`` is told how
-    many rows of entities are done, of how many.
+    middles whose pairs have one. Scores and the work on them take about ``memory`` bytes.
     """
     semantics = semantics or Godel()
     by_group = [readings_of([group], predictor) for group in groups]
@@ -50,8 +51,8 @@ def check_entities(
     def advance(rows: int) -> None:
         nonlocal done
         done += rows
-        if progress is not None:
-            progress(done, total)
+        if observer is not None:
+            observer.advanced("certifying", done, total, "rows")
 
     with scoring(predictor):
         indicator = pair_indicator(predictor)
