@@ -20,13 +20,12 @@ _ADVERSARY = (
     "POOLINGS SEMANTICS AdversarialSet Adversary Certificate ClauseGroup ClosedForm GradientAscent RealEntities "
     "Semantics by_clause certify group_clauses readings_of without_closed_form"
 )
-_KERNELS = "LOSSES BoundSets Forms FusedModel Kernels find_kernels"
+_KERNELS = "BoundSets Forms FusedModel Kernels find_kernels"
 
 MOVED: dict[str, dict[str, str]] = {
     "clausal.consistency": dict.fromkeys(_ADVERSARY.split(), "clausal.adversary"),
     "clausal.kernels": dict.fromkeys(_KERNELS.split(), "clausal.fast.kernels")
     | {
-        "Term": "clausal.model.scorers.base",
         "Terms": "clausal.model.scorers.base",
         "Projection": "clausal.model.domains",
     },

@@ -2,10 +2,10 @@
 
 import pytest
 
-from clausal.fast import Choice
+from clausal.fast import FormChoice
 
 
 @pytest.fixture(autouse=True)
 def reference():
-    with Choice("eager").in_use():
+    with FormChoice("eager").in_use():
         yield

@@ -22,7 +22,7 @@ from clausal.adversary import group_clauses
 from clausal.adversary.semantics import Product, Threshold
 from clausal.errors import RunError
 from clausal.evaluation.entities import check_entities
-from clausal.fast import Choice
+from clausal.fast import FormChoice
 from clausal.logic import Falsum, horn_parts, parse_clause
 from clausal.model import SCORERS, LinkPredictor
 from recording import Recorder
@@ -72,7 +72,7 @@ def check(predictor, text, **options):
 @pytest.fixture(params=[False, True], ids=["torch", "compiled"])
 def products(request):
     """Products of chains by torch, and by the kernels."""
-    with Choice("auto" if request.param else "eager", kernels_loaded=True).in_use():
+    with FormChoice("auto" if request.param else "eager", kernels_loaded=True).in_use():
         yield
 
 

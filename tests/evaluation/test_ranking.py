@@ -17,7 +17,7 @@ from clausal.evaluation import counting, ranking
 from clausal.evaluation.counting import Counting
 from clausal.evaluation.known import Known
 from clausal.evaluation.ranking import rank
-from clausal.fast import Choice, catalogue, fastest
+from clausal.fast import FormChoice, catalogue, fastest
 from clausal.fast.cpu.counting import CompiledCounting
 from recording import Recorder
 
@@ -30,7 +30,7 @@ def as_facts(rows) -> np.ndarray:
 
 def counted(fast: bool):
     """Count by the kernel that Numba compiles, or by torch."""
-    return Choice("auto" if fast else "eager", kernels_loaded=True).in_use()
+    return FormChoice("auto" if fast else "eager", kernels_loaded=True).in_use()
 
 
 @st.composite
@@ -144,7 +144,7 @@ def test_counts_are_exact_beyond_what_a_float32_can_count(fast):
 )
 def test_the_kernel_counts_where_it_is_loaded_or_worth_loading(device, dtype, scores, loaded, expected):
     sample = torch.empty(1, dtype=dtype, device=device)
-    with Choice(kernels_loaded=loaded).in_use():
+    with FormChoice(kernels_loaded=loaded).in_use():
         assert (fastest(Counting, sample, scores) is CompiledCounting) is expected
 
 

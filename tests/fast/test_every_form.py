@@ -13,14 +13,14 @@ from clausal.config import Settings
 from clausal.evaluation.counting import QueryBatch
 from clausal.evaluation.entities.matrices import Memory
 from clausal.evaluation.entities.middles import SortedMiddles
-from clausal.fast import Choice, FastForm, fastest, register, registered, unregister, why_not
+from clausal.fast import FastForm, FormChoice, fastest, register, registered, unregister, why_not
 from clausal.fast.registry import name_of
 from clausal.graph import Graph
 from clausal.logic import parse_clauses
 from clausal.model import Cube
 from clausal.observer import Calling
 from clausal.training import prepare
-from clausal.training.against_all.losses import Logistic, Softmax
+from clausal.training.against_all.losses import BinaryCrossEntropy, Softmax
 from clausal.training.against_all.queries import Answers
 from random_models import groups_of, random_predictor
 
@@ -49,7 +49,7 @@ def clause_losses(kind, device):
     adversary = GradientAscent(sets=4, steps=5)
     loss, values = kind(adversary, predictor, groups), []
     for seed in range(2):
-        with Choice("eager").in_use():
+        with FormChoice("eager").in_use():
             loss.adopt(adversary.find(predictor, groups, torch.Generator(device).manual_seed(seed)))
         inconsistency = loss()
         values += [inconsistency, *torch.autograd.grad(inconsistency.sum(), predictor.relations)]
@@ -85,7 +85,7 @@ def products_with_all(function, device):
     generator = torch.Generator().manual_seed(0)
     queries, entities = (torch.randn(size, 6, generator=generator).requires_grad_() for size in (5, 20))
     found = []
-    for loss in (Softmax(0.1), Logistic()):
+    for loss in (Softmax(0.1), BinaryCrossEntropy()):
         value = function(queries, entities, Answers.one_each(torch.arange(5)), loss, "highest")
         found += [value.detach(), *torch.autograd.grad(value, (queries, entities))]
     return found
@@ -184,7 +184,7 @@ def test_references_are_what_they_are_registered_under():
 
 def test_eager_takes_no_form():
     sample = torch.empty(1)
-    with Choice("eager", kernels_loaded=True).in_use():
+    with FormChoice("eager", kernels_loaded=True).in_use():
         assert fastest(scores_at_best_phases, sample) is scores_at_best_phases
         assert type(training("cpu").step).__name__ == "Step"
 
@@ -195,7 +195,7 @@ def plain_double(number):
 
 def test_a_form_can_be_added_from_outside():
     form = FastForm("doubling by a shift", name_of(plain_double), lambda number: number << 1, lambda number: None)
-    with Choice().in_use() as choice:
+    with FormChoice().in_use() as choice:
         assert fastest(plain_double, 3) is plain_double
         register(form)
         try:

@@ -128,22 +128,22 @@ def test_the_output_of_any_other_encoder_is_projected_on_its_way_out():
 
 
 def test_tabulating_keeps_every_score_and_changes_no_parameter():
-    scorer = ERMLP(4)  # has parameters of its own, which the tabulated copy shares
+    scorer = ERMLP(4)  # has parameters of its own, which the with_table copy shares
     predictor = LinkPredictor(Doubling(), scorer, num_entities=ENTITIES, num_relations=RELATIONS, domain=Cube())
     predictor.eval()
     before = {name: value.clone() for name, value in predictor.state_dict().items()}
     subjects, relations = torch.tensor([0, 1, 4]), torch.tensor([0, 2, 1])
     expected = predictor.score_objects(subjects, relations)
-    tabulated = predictor.tabulated()
-    torch.testing.assert_close(tabulated.score_objects(subjects, relations), expected)
-    assert isinstance(tabulated.encoder, FrozenTable)
-    assert not tabulated.training
+    with_table = predictor.with_table()
+    torch.testing.assert_close(with_table.score_objects(subjects, relations), expected)
+    assert isinstance(with_table.encoder, FrozenTable)
+    assert not with_table.training
     assert all(torch.equal(value, before[name]) for name, value in predictor.state_dict().items())
 
 
 def test_a_table_needs_no_tabulating():
     predictor = make("distmult")
-    assert predictor.tabulated() is predictor
+    assert predictor.with_table() is predictor
 
 
 def test_frozen_vectors_are_projected_once_and_never_again():

@@ -72,9 +72,9 @@ def test_a_tabulated_model_scores_as_before():
 
     settings = ModelSettings(scorer="complex", dim=DIM, domain="sphere", reciprocal=True)
     predictor = build_predictor(settings, N, R, encoder=Squares())
-    table = predictor.tabulated()
+    table = predictor.with_table()
     assert isinstance(table, ReciprocalPredictor)
-    assert table.tabulated() is table
+    assert table.with_table() is table
     for name, ids in (
         ("score", (SUBJECTS, RELATIONS, OBJECTS)),
         ("score_subjects", (RELATIONS, OBJECTS)),

@@ -16,7 +16,7 @@ from clausal.choices import RegionName
 from clausal.fast import fastest
 from clausal.model.predictor import LinkPredictor
 
-Projection = Callable[[Tensor], object]
+InPlaceProjection = Callable[[Tensor], object]
 """Projects vectors in place."""
 
 
@@ -85,12 +85,12 @@ class GradientAscent(RealEntities):
         return fastest(ascend, self, predictor, groups, start)(self, predictor, groups, start)
 
     @torch.no_grad()
-    def projections(self, predictor: LinkPredictor, groups: Sequence[ClauseGroup]) -> list[Projection]:
+    def projections(self, predictor: LinkPredictor, groups: Sequence[ClauseGroup]) -> list[InPlaceProjection]:
         """Return the projection onto the region of each group, whose limits are looked up once."""
         if resolved(self.region, predictor) == "domain":
             return [predictor.domain.project_] * len(groups)
 
-        def onto(region: Region | None) -> Projection:
+        def onto(region: Region | None) -> InPlaceProjection:
             return lambda vectors: vectors.copy_(projected(predictor, region, vectors))
 
         return [onto(region_of(predictor, group, self.region, self.facts)) for group in groups]
@@ -112,7 +112,7 @@ def ascend(
 def climb(
     objective: Callable[[], Tensor],
     vectors: Sequence[Tensor],
-    projections: Sequence[Projection],
+    projections: Sequence[InPlaceProjection],
     steps: int,
     learning_rate: float,
 ) -> None:

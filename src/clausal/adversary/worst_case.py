@@ -18,7 +18,7 @@ from clausal.bounds.balls.spectral import bound_by_spectrum
 from clausal.bounds.blocks import AtomBlocks, Bound, LinearForms
 from clausal.bounds.boxes.dual import bound_on_boxes, largest_on_boxes, solve_on_boxes
 from clausal.bounds.boxes.reflexive import bound_quadratics
-from clausal.bounds.distances.triangle import Edges, bound_distances, largest_of_distances
+from clausal.bounds.distances.triangle import DistanceEdges, bound_distances, largest_of_distances
 from clausal.bounds.regions import Boxes, Discs, Region
 from clausal.model.predictor import LinkPredictor
 from clausal.model.scorers import BlockScorer, RotatE, TransE
@@ -108,12 +108,12 @@ def _bound_evaluated(predictor: LinkPredictor, group: ClauseGroup, forms: Linear
     return Bound(values.amin(1), weights, fixed.detach())
 
 
-def _edges(predictor: LinkPredictor, group: ClauseGroup, region: Region | None) -> Edges:
+def _edges(predictor: LinkPredictor, group: ClauseGroup, region: Region | None) -> DistanceEdges:
     scorer, slots = predictor.scorer, group.slots(predictor)
     assert isinstance(scorer, TransE | RotatE)
     fixed = scorer.components(group.constant_vectors(predictor))
     subjects, objects = slots.positions
-    return Edges.of(scorer, predictor.relation(group.relations), subjects, objects, region, fixed, slots.free)
+    return DistanceEdges.of(scorer, predictor.relation(group.relations), subjects, objects, region, fixed, slots.free)
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,14 +5,23 @@
 
 from typing import TYPE_CHECKING, Any
 
-from clausal.fast.registry import Choice, FastForm, current_choice, fastest, register, registered, unregister, why_not
+from clausal.fast.registry import (
+    FastForm,
+    FormChoice,
+    current_choice,
+    fastest,
+    register,
+    registered,
+    unregister,
+    why_not,
+)
 
 if TYPE_CHECKING:
     from clausal.fast.recording import Recording
 
 __all__ = [
-    "Choice",
     "FastForm",
+    "FormChoice",
     "Recording",
     "current_choice",
     "fastest",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from clausal.fast.kernels import LOSSES, find_kernels
+from clausal.fast.kernels import LOSS_NUMBERS, find_kernels
 from clausal.fast.registry import FastForm, current_choice
 from clausal.model.encoders import FrozenTable, Table
 from clausal.model.scorers.base import MultilinearScorer
@@ -77,7 +77,7 @@ def _fused_step(objective: Objective, optimizer: torch.optim.Optimizer) -> str |
         return f"{type(predictor.scorer).__name__} is not a sum of trilinear terms"
     if not isinstance(predictor.encoder, Table) or isinstance(predictor.encoder, FrozenTable):
         return "the fused one needs a trainable table of entity vectors"
-    if facts.loss not in LOSSES:
+    if facts.loss not in LOSS_NUMBERS:
         return f"the fused one has no loss {facts.loss}"
     if not isinstance(optimizer, torch.optim.Adagrad):
         return f"the fused one takes AdaGrad's steps, and train.optimizer is {objective.settings.train.optimizer}"
@@ -103,7 +103,7 @@ def _step_against_all(objective: Objective, optimizer: torch.optim.Optimizer) ->
 def _products_in_pieces(
     queries: Tensor, candidates: Tensor, answers: Answers, loss: AllEntitiesLoss, precision: str
 ) -> str | None:
-    known = type(loss).__name__ in ("Softmax", "Logistic") and type(loss).__module__.startswith("clausal.")
+    known = type(loss).__name__ in ("Softmax", "BinaryCrossEntropy") and type(loss).__module__.startswith("clausal.")
     return None if known else f"the gradient of {type(loss).__name__} is not known"
 
 

@@ -13,7 +13,7 @@ from torch import Tensor
 from clausal.model.domains import Projection
 from clausal.model.scorers.base import Terms
 
-LOSSES = {"hinge": 0, "pairwise": 1, "logistic": 2}
+LOSS_NUMBERS = {"hinge": 0, "pairwise": 1, "logistic": 2}
 """The fact losses that kernels compute, by the number under which they know them."""
 
 PROJECTIONS = {"clip": 0, "sphere": 1, "ball": 2}
@@ -89,13 +89,13 @@ def find_kernels(device: torch.device) -> Callable[[FusedModel], Kernels] | str:
     if device.type == "cpu":
         if find_spec("numba") is None:
             return "the fused one needs numba on a CPU: pip install numba"
-        from clausal.fast.cpu import CPUKernels
+        from clausal.fast.cpu.step import CPUKernels
 
         return CPUKernels
     if device.type == "cuda":
         if find_spec("triton") is None:
             return "the fused one needs triton on a GPU, which comes with torch on Linux"
-        from clausal.fast.cuda import CUDAKernels
+        from clausal.fast.cuda.step import CUDAKernels
 
         return CUDAKernels
     return f"there are no kernels for the device {device.type}"

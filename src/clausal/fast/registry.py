@@ -37,7 +37,7 @@ class FastForm:
 
 
 @dataclass
-class Choice:
+class FormChoice:
     """Which forms may be used: the fastest that apply, or the references alone. Made once, for a training say."""
 
     kind: Literal["auto", "eager"] = "auto"
@@ -47,7 +47,7 @@ class Choice:
     """The names of the fast forms that were taken so far, by what they stand for."""
 
     @contextmanager
-    def in_use(self) -> Iterator[Choice]:
+    def in_use(self) -> Iterator[FormChoice]:
         """Make this the choice that is asked, in this thread, until the end of the block."""
         token = _CHOICE.set(self)
         try:
@@ -56,13 +56,13 @@ class Choice:
             _CHOICE.reset(token)
 
 
-_CHOICE: ContextVar[Choice | None] = ContextVar("choice", default=None)
+_CHOICE: ContextVar[FormChoice | None] = ContextVar("choice", default=None)
 _FORMS: dict[str, list[FastForm]] = {}
 
 
-def current_choice() -> Choice:
+def current_choice() -> FormChoice:
     """Return the choice that is in use; where none is, the fastest forms may be used."""
-    return _CHOICE.get() or Choice()
+    return _CHOICE.get() or FormChoice()
 
 
 def fastest(reference: _Reference, *arguments: Any) -> _Reference:

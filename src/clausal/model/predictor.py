@@ -175,7 +175,7 @@ class LinkPredictor(nn.Module):
         return None
 
     @torch.no_grad()
-    def tabulated(self) -> LinkPredictor:
+    def with_table(self) -> LinkPredictor:
         """Return a predictor with every entity encoded once; itself if its encoder is a table already."""
         if isinstance(self.encoder, Table):
             return self

@@ -12,7 +12,7 @@ from torch import Tensor
 from clausal.errors import InputError
 from clausal.graph.vocabulary import Names
 
-Vectors = NDArray[np.float32]
+VectorRows = NDArray[np.float32]
 
 
 def read_vectors(path: str | Path, entities: Names, dim: int, names_path: str | Path | None = None) -> Tensor:
@@ -48,7 +48,7 @@ def read_vectors(path: str | Path, entities: Names, dim: int, names_path: str | 
     return torch.from_numpy(vectors[[row[name] for name in entities]])
 
 
-def _read_npy(path: Path) -> Vectors:
+def _read_npy(path: Path) -> VectorRows:
     try:
         with np.errstate(over="ignore"):  # what is too large becomes infinite, which is refused
             return np.asarray(np.load(path, allow_pickle=False), dtype=np.float32)
@@ -56,7 +56,7 @@ def _read_npy(path: Path) -> Vectors:
         raise InputError(f"{path}: not a .npy file of numbers: {error}") from None
 
 
-def _read_safetensors(path: Path) -> Vectors:
+def _read_safetensors(path: Path) -> VectorRows:
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 
@@ -67,7 +67,7 @@ def _read_safetensors(path: Path) -> Vectors:
     if len(tensors) != 1 and "entities" not in tensors:
         found = ", ".join(sorted(tensors)) or "none"
         raise InputError(f"{path}: expected one tensor, or one called 'entities'; found {found}")
-    vectors: Vectors = tensors.get("entities", next(iter(tensors.values()))).float().numpy()
+    vectors: VectorRows = tensors.get("entities", next(iter(tensors.values()))).float().numpy()
     return vectors
 
 
@@ -80,10 +80,10 @@ def _read_names(path: Path) -> list[str]:
         raise InputError(f"{path}: not UTF-8: {error}") from None
 
 
-def _read_word2vec(path: Path) -> tuple[list[str], Vectors]:
+def _read_word2vec(path: Path) -> tuple[list[str], VectorRows]:
     """Read lines ``name number number …``, with or without the header line ``rows dim``."""
     names: list[str] = []
-    rows: list[Vectors] = []
+    rows: list[VectorRows] = []
     width = 0
     try:
         with path.open(encoding="utf-8") as lines:
@@ -102,7 +102,7 @@ def _read_word2vec(path: Path) -> tuple[list[str], Vectors]:
     return names, np.stack(rows)
 
 
-def _numbers(parts: list[str], width: int, place: str) -> Vectors:
+def _numbers(parts: list[str], width: int, place: str) -> VectorRows:
     """Return the last ``width`` of the parts of a line; before them comes the name."""
     if not len(parts) > width > 0:
         raise InputError(f"{place}: expected a name and {width or 'its'} numbers, separated by spaces")

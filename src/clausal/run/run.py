@@ -88,7 +88,7 @@ class Run:
         check_entailed(entailed)
         closure = self.closure_under(clauses).facts if entailed else None
         return predict(
-            self.predictor.tabulated(), self.graph, query, k, new=new, closure=closure, calibration=self.calibration
+            self.predictor.with_table(), self.graph, query, k, new=new, closure=closure, calibration=self.calibration
         )
 
     def explain(
@@ -103,7 +103,7 @@ class Run:
 
         closure = self.closure_under(clauses)
         clauses = self.clauses if clauses is None else clauses
-        return explain(self.predictor.tabulated(), self.graph, clauses, closure, answers, most)
+        return explain(self.predictor.with_table(), self.graph, clauses, closure, answers, most)
 
     @replaces(progress=("advanced", lambda what, done, total, unit: (done, total)))
     def evaluate(
@@ -126,7 +126,7 @@ class Run:
         from clausal.evaluation import EntailedFirst, evaluate
 
         check_entailed(entailed)
-        predictor = self.predictor.tabulated()
+        predictor = self.predictor.with_table()
         return evaluate(
             EntailedFirst(predictor, self.closure_under(clauses).facts) if entailed else predictor,
             self.graph,
@@ -146,7 +146,7 @@ class Run:
         from clausal.evaluation import calibrate, classify, label_facts
         from clausal.evaluation.evaluate import find_facts
 
-        predictor, graph, seed = self.predictor.tabulated(), self.graph, self.settings.train.seed
+        predictor, graph, seed = self.predictor.with_table(), self.graph, self.settings.train.seed
         facts, _ = find_facts(graph, facts)
         if labels is None:
             facts, labels = label_facts(facts, graph, seed=seed)

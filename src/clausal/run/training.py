@@ -155,12 +155,12 @@ def keep(
 
 
 def _calibrate(training: AdversarialSetTraining, graph: Graph) -> Calibration | None:
-    return calibrate(training.predictor.tabulated(), graph, seed=training.settings.train.seed)
+    return calibrate(training.predictor.with_table(), graph, seed=training.settings.train.seed)
 
 
 def _metrics(training: AdversarialSetTraining, graph: Graph, seconds: float) -> dict[str, Any]:
     """Measure the final model on valid and test, and say on what it was trained."""
-    predictor, at = training.predictor.tabulated(), training.position
+    predictor, at = training.predictor.with_table(), training.position
     ties = training.settings.evaluate.ties
     evaluations = {
         split: evaluate(predictor, graph, split=split, ties=ties).to_dict()

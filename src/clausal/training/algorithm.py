@@ -21,7 +21,7 @@ from clausal.adversary.clauses import ClauseGroup
 from clausal.adversary.reciprocal import by_clause
 from clausal.config import Settings
 from clausal.errors import RunError
-from clausal.fast import Choice, fastest
+from clausal.fast import FormChoice, fastest
 from clausal.graph.graph import Graph
 from clausal.model.predictor import LinkPredictor
 from clausal.model.tensors import generator_at, seed_at
@@ -70,7 +70,7 @@ class AdversarialSetTraining:
         validate: Validate | None = None,
         certify: Certify | None = None,
         opening: Adversary | None = None,
-        choice: Choice | None = None,
+        choice: FormChoice | None = None,
     ) -> None:
         self.predictor = predictor
         self.settings = settings
@@ -78,7 +78,7 @@ class AdversarialSetTraining:
         self.opening = opening or adversary
         self.validate = validate
         self.certify = certify
-        self.choice = choice or Choice()
+        self.choice = choice or FormChoice()
         with self.choice.in_use():
             self.objective = Objective.of(predictor, graph, groups, adversary, settings)
             self.optimizer = make_optimizer(predictor.parameters(), settings.train)

@@ -20,7 +20,7 @@ from clausal.adversary.semantics import make_semantics
 from clausal.config import FactSettings, Settings
 from clausal.errors import InputError
 from clausal.evaluation import evaluate
-from clausal.fast import Choice, fastest, why_not
+from clausal.fast import FormChoice, fastest, why_not
 from clausal.graph.graph import Graph
 from clausal.logic import check_clauses
 from clausal.logic.syntax import Clause
@@ -125,7 +125,7 @@ def prepare(
         make_validation(graph, settings),
         make_certification(graph, groups, settings, device),
         opening,
-        Choice("eager" if settings.train.step == "eager" else "auto"),
+        FormChoice("eager" if settings.train.step == "eager" else "auto"),
     )
     _say_forms(training, observer)
     return training
@@ -156,7 +156,7 @@ def make_validation(graph: Graph, settings: Settings) -> Validate | None:
         return None
 
     def validate(predictor: LinkPredictor) -> dict[str, float]:
-        result = evaluate(predictor.tabulated(), graph, split="valid", ties=settings.evaluate.ties)
+        result = evaluate(predictor.with_table(), graph, split="valid", ties=settings.evaluate.ties)
         return dict(result.to_dict()["filtered"]["both"])
 
     return validate

@@ -7,7 +7,7 @@ import torch
 from torch.nn import functional as F
 
 from clausal.fast import against_all
-from clausal.training.against_all.losses import Logistic, Softmax
+from clausal.training.against_all.losses import BinaryCrossEntropy, Softmax
 from clausal.training.against_all.queries import Answers, KVsAll, OneVsAll
 
 ENTITIES, DIM = 7, 4
@@ -33,7 +33,7 @@ def truth_of(queries, labels):
 
 
 def torch_loss(kind, scores, queries, smoothing):
-    truth = truth_of(queries, labels=kind is Logistic)
+    truth = truth_of(queries, labels=kind is BinaryCrossEntropy)
     truth = (1 - smoothing) * truth + smoothing / ENTITIES
     if kind is Softmax:
         return -(truth * F.log_softmax(scores, 1)).sum()
@@ -42,7 +42,7 @@ def torch_loss(kind, scores, queries, smoothing):
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.3])
 @pytest.mark.parametrize("training", SOURCES)
-@pytest.mark.parametrize("kind", [Softmax, Logistic])
+@pytest.mark.parametrize("kind", [Softmax, BinaryCrossEntropy])
 def test_the_loss_is_that_of_torch(kind, training, smoothing):
     queries = batch_of(training)
     scores = draw(len(queries.known), ENTITIES)
@@ -51,7 +51,7 @@ def test_the_loss_is_that_of_torch(kind, training, smoothing):
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.3])
 @pytest.mark.parametrize("training", SOURCES)
-@pytest.mark.parametrize("kind", [Softmax, Logistic])
+@pytest.mark.parametrize("kind", [Softmax, BinaryCrossEntropy])
 @pytest.mark.parametrize("at_once", [1 << 27, 3 * 64, 1])
 def test_in_pieces_loss_and_gradients_are_those_of_torch(kind, training, smoothing, at_once, monkeypatch):
     monkeypatch.setattr(against_all, "_SCORES_AT_ONCE", at_once)  # in one piece, in threes and one by one

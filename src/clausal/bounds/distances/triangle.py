@@ -39,7 +39,7 @@ class Distances(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Edges:
+class DistanceEdges:
     """The atoms of clauses of one shape as distances between slots."""
 
     distances: Distances
@@ -57,7 +57,7 @@ class Edges:
         region: Region | None,
         fixed: Tensor,
         free: int,
-    ) -> Edges:
+    ) -> DistanceEdges:
         """Say which distances the scorer's are, in a region, between the slots of each atom."""
         distances: Distances = (
             Translations(scorer.norm, region, free, fixed)
@@ -65,10 +65,10 @@ class Edges:
             else Rotations(region, free, fixed)
         )
         ends = [(atom, *slots) for atom, slots in enumerate(zip(subjects, objects, strict=True))]
-        return Edges(distances, relations, ends, fixed, free)
+        return DistanceEdges(distances, relations, ends, fixed, free)
 
 
-def bound_distances(edges: Edges, forms: LinearForms, region: Region | None) -> Bound:
+def bound_distances(edges: DistanceEdges, forms: LinearForms, region: Region | None) -> Bound:
     """Bound min over forms by its smallest form, each form by the triangle inequality."""
     distances, relations, fixed = edges.distances, edges.relations, edges.fixed
     values = _form_values(distances, relations, edges.ends, forms)
@@ -81,7 +81,7 @@ def bound_distances(edges: Edges, forms: LinearForms, region: Region | None) -> 
     return Bound(values.amin(1), weights, torch.cat([points, fixed], 1))
 
 
-def largest_of_distances(edges: Edges, forms: LinearForms) -> Tensor:
+def largest_of_distances(edges: DistanceEdges, forms: LinearForms) -> Tensor:
     """Return the same bound [clauses] without a point, as a loss."""
     return _form_values(edges.distances, edges.relations, edges.ends, forms).amin(1)
 

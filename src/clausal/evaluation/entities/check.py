@@ -44,7 +44,7 @@ def check_entities(
     """
     semantics = semantics or Godel()
     by_group = [readings_of([group], predictor) for group in groups]
-    predictor = predictor.tabulated().with_inverses()
+    predictor = predictor.with_table().with_inverses()
     total = predictor.num_entities * sum(len(reading.clauses) for readings in by_group for reading in readings)
     done = 0
 

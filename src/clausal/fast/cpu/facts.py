@@ -16,10 +16,10 @@ import numpy as np
 
 from clausal.fast.cpu.compiling import compiled_kernel, inlined
 from clausal.fast.cpu.parts import ONE, add_by_object, add_by_subject, prefetch
-from clausal.fast.kernels import LOSSES
+from clausal.fast.kernels import LOSS_NUMBERS
 from clausal.model.scorers.base import Terms
 
-_PAIRWISE, _LOGISTIC = LOSSES["pairwise"], LOSSES["logistic"]
+_PAIRWISE, _LOGISTIC = LOSS_NUMBERS["pairwise"], LOSS_NUMBERS["logistic"]
 
 
 @cache

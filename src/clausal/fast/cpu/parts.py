@@ -1,8 +1,8 @@
-"""Asking for a row of a matrix before it is needed: rows of a fact lie anywhere, and no processor guesses where.
+"""What kernels are made of: fetching rows ahead, the gradient of a score, and one row of AdaGrad's step.
 
-The gradient of a score by its subject and by its object, for kernels: each is a product of the other two vectors.
-
-One row of AdaGrad's step, with its projection: what the descent on a model and the ascent on a set share.
+Rows of a fact lie anywhere in a table, and no processor guesses where: they are asked for before they are needed. The
+gradient of a trilinear score by one of its vectors is a product of the other two. The descent on a model and the ascent
+on a set take the same step, with the same projection.
 """
 
 from __future__ import annotations

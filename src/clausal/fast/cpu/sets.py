@@ -4,13 +4,9 @@ A set binds vectors v to the variables of a clause, and its atom a scores φ_r(v
 c_a = dJ_I/dφ_a of each score the gradient is Σ_a c_a ∂φ_a. Most slopes are 0, as a set that violates nothing has none
 and of a conjunction only the atom with the smallest score has one: those vectors are not read at all.
 
-The kernel of violations made of linear forms, [maxₖ minⱼ (Cⱼ · scores + oⱼ)]₊ over alternatives k, and their slopes.
-
-The slope by the scores is the row C of the form that decides; where none is above 0 it is 0.
-
-The kernel of closed forms on boxes: for every component the best corner, Σᵢ maxₖ ⟨f(k), r[i]⟩, and its features.
-
-The features of the best corners are the gradient of that sum by the relations, wherever no two corners are equal.
+Violations are made of linear forms, [maxₖ minⱼ (Cⱼ · scores + oⱼ)]₊ over alternatives k; their slope by the scores is
+the row C of the form that decides, and 0 where none is above 0. A closed form on a box is, for every component, the
+best corner, Σᵢ maxₖ ⟨f(k), r[i]⟩; the features f of the best corners are its gradient by the relations.
 """
 
 from __future__ import annotations

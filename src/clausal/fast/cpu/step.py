@@ -1,6 +1,6 @@
-"""AdaGrad's step and the projection, on the rows that a batch touches.
+"""The step of a model on a CPU: gradients, AdaGrad and the projection, on the rows that a batch touches.
 
-The CPU's kernels on the memory of torch's tensors, with as many threads as torch has.
+Kernels work on the memory of torch's tensors, by as many threads as torch has.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from torch import Tensor
 from clausal.fast.cpu.compiling import as_array, compiled, compiled_kernel, inlined, share
 from clausal.fast.cpu.facts import fact_kernel
 from clausal.fast.cpu.parts import adagrad_row, prefetch
-from clausal.fast.kernels import LOSSES, PROJECTIONS, FusedModel
+from clausal.fast.kernels import LOSS_NUMBERS, PROJECTIONS, FusedModel
 from clausal.model.domains import Projection
 
 _AHEAD = 4
@@ -102,7 +102,7 @@ class CPUKernels:
         self._take_slots(*batch)
         model, kernel = self.model, fact_kernel(self.model.terms)
         tables = as_array(model.entities), as_array(model.relations)
-        numbers = LOSSES[model.loss], np.float32(model.margin), self._weights
+        numbers = LOSS_NUMBERS[model.loss], np.float32(model.margin), self._weights
 
         def work(thread: int, first: int, last: int) -> float:
             into = self._entity_gradients[thread], self._relation_gradients[thread]

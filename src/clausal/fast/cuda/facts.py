@@ -9,10 +9,10 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
-from clausal.fast.kernels import LOSSES
+from clausal.fast.kernels import LOSS_NUMBERS
 
-_PAIRWISE = tl.constexpr(LOSSES["pairwise"])
-_LOGISTIC = tl.constexpr(LOSSES["logistic"])
+_PAIRWISE = tl.constexpr(LOSS_NUMBERS["pairwise"])
+_LOGISTIC = tl.constexpr(LOSS_NUMBERS["logistic"])
 
 
 @triton.jit  # type: ignore[untyped-decorator]

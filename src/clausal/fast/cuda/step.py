@@ -1,6 +1,6 @@
-"""AdaGrad's step and the projection, a program for each row.
+"""The step of a model on a GPU: gradients, then AdaGrad and the projection, a program for each row.
 
-The GPU's kernels on the memory of torch's tensors, on the current stream.
+Kernels work on the memory of torch's tensors, on the current stream.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import triton.language as tl
 from torch import Tensor
 
 from clausal.fast.cuda.facts import add_fact_gradients
-from clausal.fast.kernels import LOSSES, PROJECTIONS, FusedModel
+from clausal.fast.kernels import LOSS_NUMBERS, PROJECTIONS, FusedModel
 from clausal.model.domains import Projection
 from clausal.model.scorers.base import Terms
 
@@ -66,7 +66,7 @@ class CUDAKernels:
         tables = model.entities.detach(), model.relations.detach(), self.entity_gradient, self.relation_gradient
         add_fact_gradients[(count,)](
             *tables, facts, subjects.contiguous(), objects.contiguous(), weights, losses, model.margin, count,
-            negatives=len(subjects), loss=LOSSES[model.loss], weighted=model.subject_weights is not None,
+            negatives=len(subjects), loss=LOSS_NUMBERS[model.loss], weighted=model.subject_weights is not None,
             **_sizes(model),
         )  # fmt: skip
         return losses.sum()

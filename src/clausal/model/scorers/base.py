@@ -16,7 +16,7 @@ from clausal.fast import fastest
 from clausal.model.tensors import inner_products, xavier_
 
 
-class Term(NamedTuple):
+class TrilinearTerm(NamedTuple):
     """One term: its weight and the parts of relation, subject and object that it multiplies."""
 
     weight: float
@@ -33,7 +33,7 @@ class Terms(NamedTuple):
     """
 
     parts: int
-    terms: tuple[Term, ...]
+    terms: tuple[TrilinearTerm, ...]
 
 
 BROADCAST_LIMIT = 1 << 24

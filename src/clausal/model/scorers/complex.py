@@ -8,7 +8,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from clausal.model.scorers.base import BlockScorer, Term, Terms, halves
+from clausal.model.scorers.base import BlockScorer, Terms, TrilinearTerm, halves
 
 
 class ComplEx(BlockScorer):
@@ -17,7 +17,15 @@ class ComplEx(BlockScorer):
     name = "complex"
     halved = True
     complex_numbers = True
-    terms = Terms(2, (Term(1, 0, 0, 0), Term(1, 0, 1, 1), Term(1, 1, 0, 1), Term(-1, 1, 1, 0)))
+    terms = Terms(
+        2,
+        (
+            TrilinearTerm(1, 0, 0, 0),
+            TrilinearTerm(1, 0, 1, 1),
+            TrilinearTerm(1, 1, 0, 1),
+            TrilinearTerm(-1, 1, 1, 0),
+        ),
+    )
 
     def object_query(self, subject: Tensor, relation: Tensor) -> Tensor:
         r_real, r_imag = halves(relation)

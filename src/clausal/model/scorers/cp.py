@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from clausal.model.scorers.base import BlockScorer, Term, Terms, halves
+from clausal.model.scorers.base import BlockScorer, Terms, TrilinearTerm, halves
 
 
 class CP(BlockScorer):
@@ -13,7 +13,7 @@ class CP(BlockScorer):
 
     name = "cp"
     halved = True
-    terms = Terms(2, (Term(1, 0, 0, 1),))
+    terms = Terms(2, (TrilinearTerm(1, 0, 0, 1),))
 
     @property
     def relation_dim(self) -> int:

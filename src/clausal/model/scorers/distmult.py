@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from clausal.model.scorers.base import BlockScorer, Term, Terms
+from clausal.model.scorers.base import BlockScorer, Terms, TrilinearTerm
 
 
 class DistMult(BlockScorer):
     """⟨θ_r, h₁, h₂⟩, the tri-linear dot product."""
 
     name = "distmult"
-    terms = Terms(1, (Term(1, 0, 0, 0),))
+    terms = Terms(1, (TrilinearTerm(1, 0, 0, 0),))
 
     def object_query(self, subject: Tensor, relation: Tensor) -> Tensor:
         return relation * subject

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from clausal.model.scorers.base import BlockScorer, Term, Terms, halves
+from clausal.model.scorers.base import BlockScorer, Terms, TrilinearTerm, halves
 
 
 class SimplE(BlockScorer):
@@ -13,7 +13,7 @@ class SimplE(BlockScorer):
 
     name = "simple"
     halved = True
-    terms = Terms(2, (Term(0.5, 0, 0, 1), Term(0.5, 1, 1, 0)))
+    terms = Terms(2, (TrilinearTerm(0.5, 0, 0, 1), TrilinearTerm(0.5, 1, 1, 0)))
 
     def object_query(self, subject: Tensor, relation: Tensor) -> Tensor:
         forward, inverse = halves(relation)

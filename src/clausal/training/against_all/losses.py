@@ -37,7 +37,7 @@ class Softmax(AllEntitiesLoss):
         return scores.logsumexp(1).sum() - self.expected(scores, answers, answers.shares.to(scores.dtype))
 
 
-class Logistic(AllEntitiesLoss):
+class BinaryCrossEntropy(AllEntitiesLoss):
     """Binary cross-entropy of every entity as an answer, the mean over entities."""
 
     def __call__(self, scores: Tensor, answers: Answers) -> Tensor:
@@ -45,7 +45,7 @@ class Logistic(AllEntitiesLoss):
         return (F.softplus(scores).sum() - self.expected(scores, answers, each)) / scores.shape[1]
 
 
-LOSSES: dict[str, type[AllEntitiesLoss]] = {"softmax": Softmax, "logistic": Logistic}
+ALL_ENTITIES_LOSSES: dict[str, type[AllEntitiesLoss]] = {"softmax": Softmax, "logistic": BinaryCrossEntropy}
 
 
 def loss_of_products(

@@ -14,7 +14,7 @@ from clausal.config import Settings
 from clausal.fast import fastest
 from clausal.model.predictor import LinkPredictor
 from clausal.model.scorers.base import MultilinearScorer, Terms
-from clausal.training.against_all.losses import LOSSES, AllEntitiesLoss, Softmax, loss_of_products
+from clausal.training.against_all.losses import ALL_ENTITIES_LOSSES, AllEntitiesLoss, Softmax, loss_of_products
 from clausal.training.against_all.queries import Answers, KVsAll, OneVsAll, Queries, QuerySource
 from clausal.training.regularisers import penalty, query_vectors
 
@@ -63,7 +63,7 @@ def against_all(predictor: LinkPredictor, facts: Tensor, settings: Settings) -> 
     if about.training == "corruption":
         return None
     source = OneVsAll(facts) if about.training == "1-vs-all" else KVsAll(facts, predictor.num_entities)
-    loss = LOSSES[about.loss](about.label_smoothing)
+    loss = ALL_ENTITIES_LOSSES[about.loss](about.label_smoothing)
     return AgainstAll(
         predictor,
         source,
