@@ -21,7 +21,7 @@ PUBLIC = {
     "find_device",
     "clausal.training.steps": "EagerStep Passed Step choose_step",
 }
-GONE = {"ClauseKernels", "Corners", "find_clause_kernels", "EagerStep", "Passed", "choose_step"}
+GONE = {"LOSSES", "Term", "ClauseKernels", "Corners", "find_clause_kernels", "EagerStep", "Passed", "choose_step"}
 TOP_LEVEL = """Answer ClausalError Clause Explanation Graph InputError Run RunError Settings check_encoder check_scorer
 load load_graph parse_clause parse_clauses read_clauses resume train"""
 
