@@ -189,3 +189,26 @@ def test_a_scorer_without_a_score_cannot_be_made():
 
     with pytest.raises(TypeError, match="abstract"):
         NothingImplemented(6)
+
+
+def test_an_encoder_is_tried_on_some_entities_without_gradients():
+    asked = []
+
+    class Watched(nn.Module):
+        def forward(self, ids):
+            assert not torch.is_grad_enabled()
+            asked.append(ids)
+            return ids.unsqueeze(-1).expand(*ids.shape, 3).float()
+
+    check_encoder(Watched(), num_entities=10_000_000, dim=3)
+    assert sum(ids.numel() for ids in asked) <= 4 * 256
+    assert {0, 9_999_999} <= set(asked[0].tolist())
+
+
+def test_a_scorer_in_the_order_of_version_0_1_is_told_of_the_new_one():
+    class RelationFirst(DistMult):
+        def score(self, relation, subject, object):
+            return super().score(subject, relation, object)
+
+    with pytest.raises(ContractError, match=r"since version 0\.2 the order is subject, relation, object"):
+        check_scorer(RelationFirst(4))
