@@ -104,11 +104,13 @@ def _main_in_child(arguments, log, file_size):
     import torch
 
     torch.set_num_threads(1)
+    unlimited = resource.getrlimit(resource.RLIMIT_FSIZE)
     if file_size is not None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (file_size, file_size))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (file_size, unlimited[1]))
     before = _peak_memory()
     result = clausal(*arguments)
     grown = str(_peak_memory() - before)
+    resource.setrlimit(resource.RLIMIT_FSIZE, unlimited)
     Path(log).write_text(_DIVIDER.join([result.stdout, result.stderr, grown]), encoding="utf-8")
     os._exit(result.code)
 
