@@ -162,11 +162,12 @@ def _metrics(training: AdversarialSetTraining, graph: Graph, seconds: float) -> 
     """Measure the final model on valid and test, and say on what it was trained."""
     predictor, at = training.predictor.with_table(), training.position
     ties = training.settings.evaluate.ties
-    evaluations = {
-        split: evaluate(predictor, graph, split=split, ties=ties).to_dict()
-        for split in ("valid", "test")
-        if len(graph.splits[split])
-    }
+    with training.choice.in_use():  # kernels that training has loaded rank too
+        evaluations = {
+            split: evaluate(predictor, graph, split=split, ties=ties).to_dict()
+            for split in ("valid", "test")
+            if len(graph.splits[split])
+        }
     return {
         **evaluations,
         "training": {
@@ -175,6 +176,7 @@ def _metrics(training: AdversarialSetTraining, graph: Graph, seconds: float) -> 
             "stopped_early": at.stopped,
             "seconds": round(seconds, 2),
             "step": training.step.name,
+            "fast_forms": list(dict.fromkeys(training.choice.taken.values())),
             "finished": datetime.now(UTC).isoformat(timespec="seconds"),
             "device": str(predictor.device),
             "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",

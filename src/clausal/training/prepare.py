@@ -111,16 +111,16 @@ def prepare(
     groups = make_groups(clauses, graph.entities, graph.relations, predictor)
     if settings.clauses.adversary == "none" and adversary is None:
         groups = []
-    own, opening = adversary or make_adversary(settings.clauses, facts), None
+    opening = None
     if adversary is None:
-        opening = opening_adversary(settings.clauses, facts)
-    if isinstance(own, ClosedForm):
-        check_closed_forms(own, predictor, groups, settings.clauses, observer.message)
+        adversary, opening = make_adversary(settings.clauses, facts), opening_adversary(settings.clauses, facts)
+    if isinstance(adversary, ClosedForm):
+        check_closed_forms(adversary, predictor, groups, settings.clauses, observer.message)
     training = AdversarialSetTraining(
         predictor,
         graph,
         groups,
-        own,
+        adversary,
         settings,
         make_validation(graph, settings),
         make_certification(graph, groups, settings, device),
