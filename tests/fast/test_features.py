@@ -5,6 +5,7 @@ import torch
 
 from clausal.adversary import ClosedForm, GradientAscent
 from clausal.adversary.semantics import POOLINGS, Godel, Threshold
+from clausal.fast.clauses import KernelLoss
 from clausal.fast.features import FeatureLoss
 from clausal.model import SCORERS
 from clausal.model.domains import Box, Cube, Sphere
@@ -66,3 +67,14 @@ def test_the_next_set_is_read_where_the_last_one_lay():
         values.append(loss())
     assert addresses[0] == addresses[1]
     assert not torch.equal(*values)
+
+
+@pytest.mark.parametrize("kind", [FeatureLoss, KernelLoss])
+def test_a_set_without_tensors_is_adopted_too(kind):
+    predictor, groups = random_predictor("distmult", Sphere(), seed=6), groups_of("p(X, Y) => q(X, Y)")
+    adversary = ClosedForm()
+    reference, loss = ClauseLoss(adversary, predictor, groups), kind(adversary, predictor, groups)
+    for _ in range(2):
+        for one in (reference, loss):
+            one.adopt(adversary.find(predictor, groups))
+        torch.testing.assert_close(loss(), reference())

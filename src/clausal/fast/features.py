@@ -42,7 +42,7 @@ class FeatureLoss(ClauseLoss):
         super().adopt(found)
         prepared = [self._prepare(group, one) for group, one in zip(self.groups, found, strict=True)]
         new, old = _all_tensors(prepared), _all_tensors(self._prepared)
-        if [tensor.shape for tensor in new] == [tensor.shape for tensor in old]:
+        if self._prepared and [tensor.shape for tensor in new] == [tensor.shape for tensor in old]:
             for one, other in zip(old, new, strict=True):
                 one.copy_(other)
         else:
