@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 import torch
-from random_models import groups_of, random_predictor
 
 from clausal.adversary import GradientAscent, certify
 from clausal.adversary.regions import region_of
 from clausal.adversary.semantics import Godel, Product, Sum, Threshold
 from clausal.model import SCORERS, Cube, Sphere
+from random_models import groups_of, random_predictor
 
 TEXTS = (
     "p(X,Y) => q(X,Y)",

@@ -7,12 +7,12 @@ import itertools
 import numpy as np
 import pytest
 import torch
-from random_models import groups_of, random_predictor
 
 from clausal.adversary import GradientAscent, certify
 from clausal.adversary.semantics import Sum
 from clausal.model import Ball, Box, Cube, Sphere, Unbounded
 from clausal.model.scorers import TransE
+from random_models import groups_of, random_predictor
 
 ONE_ATOM = {"p(X,Y) => q(X,Y)": 1, "p(X,Y) => q(Y,X)": -1, "p(X,Y) => p(Y,X)": -1}
 OTHERS = ("p(X,X) => q(X,X)", "p(X,'e1') => q('e1',X)", "p(X,Y) => q(X,Z)", "p(X,Y), q(Y,Z) => r(X,Z)", "~p(X,Y)")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 import torch
-from random_models import groups_of, random_predictor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from clausal.adversary import ClosedForm, GradientAscent
 from clausal.model import Ball, Cube, Sphere
+from random_models import groups_of, random_predictor
 
 WAITING = {"_local_scalar_dense", "nonzero", "masked_select", "equal", "lift_fresh", "_to_copy", "_unique2"}
 TEXTS = (

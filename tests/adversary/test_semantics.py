@@ -7,12 +7,12 @@ import math
 
 import pytest
 import torch
-from random_models import godel_violation
 
 from clausal.adversary import SEMANTICS
 from clausal.adversary.semantics import Godel, Sum, Threshold
 from clausal.logic import And, Atom, Falsum, Iff, Implies, Not, Or, parse_clause, shape_of
 from clausal.logic.syntax import leaves
+from random_models import godel_violation
 
 FORMULAS = [
     "p(X,Y) => q(X,Y)",
