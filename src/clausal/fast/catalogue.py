@@ -162,6 +162,7 @@ FORMS = (
         "clausal.adversary.ascent:ascend",
         "clausal.fast.clauses:ascend_by_kernels",
         _ascent_on_cpu,
+        loads_kernels=True,
     ),
     FastForm(
         "ascent as a CUDA graph",
@@ -174,6 +175,7 @@ FORMS = (
         "clausal.training.objective:ClauseLoss",
         "clausal.fast.clauses:KernelLoss",
         _clauses_on_cpu,
+        loads_kernels=True,
     ),
     FastForm(
         "clause loss by features",
@@ -181,7 +183,13 @@ FORMS = (
         "clausal.fast.features:FeatureLoss",
         _features,
     ),
-    FastForm("step by kernels", "clausal.training.step:Step", "clausal.fast.step:FusedStep", _fused_step),
+    FastForm(
+        "step by kernels",
+        "clausal.training.step:Step",
+        "clausal.fast.step:FusedStep",
+        _fused_step,
+        loads_kernels=True,
+    ),
     FastForm(
         "step without tables of zeros",
         "clausal.training.step:Step",
@@ -205,12 +213,14 @@ FORMS = (
         "clausal.evaluation.counting:Counting",
         "clausal.fast.cpu.counting:CompiledCounting",
         _worth_loading,
+        loads_kernels=True,
     ),
     FastForm(
         "chains by CPU kernels",
         "clausal.evaluation.entities.middles:max_min_product",
         "clausal.fast.cpu.middles:max_min_product_compiled",
         _worth_multiplying,
+        loads_kernels=True,
     ),
     FastForm(
         "phases by a GPU kernel",

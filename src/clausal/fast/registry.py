@@ -30,6 +30,8 @@ class FastForm:
     reference: str
     form: str | Callable[..., Any]
     why_not: Callable[..., str | None]
+    loads_kernels: bool = False
+    """Whether it loads the CPU's compiled kernels, which takes a while."""
 
     def load(self) -> Callable[..., Any]:
         """Return the form itself."""
@@ -74,6 +76,7 @@ def fastest(reference: _Reference, *arguments: Any) -> _Reference:
     for form in _registered().get(name, ()):
         if form.why_not(*arguments) is None:
             choice.taken[name] = form.name
+            choice.kernels_loaded = choice.kernels_loaded or form.loads_kernels
             return form.load()  # type: ignore[return-value]
     return reference
 

@@ -144,7 +144,6 @@ def _say_forms(training: AdversarialSetTraining, observer: Observer) -> None:
         with choice.in_use():
             fastest(ascend, adversary, training.predictor, objective.groups, ())
     forms = list(dict.fromkeys(choice.taken.values()))
-    choice.kernels_loaded = training.predictor.device.type == "cpu" and any("kernels" in form for form in forms)
     expected = training.predictor.scorer.terms is not None and training.settings.facts.training == "corruption"
     eager = f"; the step is eager, as {reason}" if reason and expected else ""
     observer.message(f"fast forms: {', '.join(forms) or 'none'}{eager}")
