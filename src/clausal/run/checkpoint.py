@@ -135,10 +135,10 @@ def _expected_sets(training: AdversarialSetTraining, tensors: Mapping[str, Tenso
 
     saved = {name: tensor for name, tensor in tensors.items() if name.startswith("adversarial_set/")}
     for name in saved:
-        place, _, field = name.removeprefix("adversarial_set/").partition("/")
-        if not field:
+        place, *rest = name.removeprefix("adversarial_set/").split("/")
+        if not rest:
             raise ValueError(_OF_VERSION_0_1)
-        if field.partition("/")[0] not in GroupSet.kinds or not place.isdecimal():
+        if len(rest) != 2 or rest[0] not in GroupSet.kinds or not place.isdecimal():
             raise ValueError(f"'{name}' is not of this training")
     groups = training.objective.groups
     if type(training.adversary).__module__.partition(".")[0] != "clausal":
