@@ -74,6 +74,7 @@ class GradientAscent(RealEntities):
         self.learning_rate = learning_rate
         self.region: RegionName = region
         self.facts = facts
+        self.between_searches: object = None  # what a fast form keeps from one search to the next
 
     def find(
         self,

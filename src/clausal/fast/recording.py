@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor
@@ -103,15 +102,11 @@ class _RecordedAscent:
         return [one.vectors for one in found]
 
 
-_ASCENTS: WeakKeyDictionary[GradientAscent, _RecordedAscent] = WeakKeyDictionary()
-
-
 def recorded_ascent(
     ascent: GradientAscent, predictor: LinkPredictor, groups: Sequence[ClauseGroup], start: Sequence[Vectors]
 ) -> list[Vectors]:
     """Do what ``ascend`` does, as a graph from the second call for the same model and clauses on."""
-    recorded = _ASCENTS.get(ascent)
-    if recorded is None or recorded.of != (predictor, *groups):
-        recorded = _ASCENTS[ascent] = _RecordedAscent(ascent, predictor, groups, start)
-    found = recorded(start)
-    return [Vectors(one.vectors.clone()) for one in found]
+    recorded = ascent.between_searches
+    if not isinstance(recorded, _RecordedAscent) or recorded.of != (predictor, *groups):
+        recorded = ascent.between_searches = _RecordedAscent(ascent, predictor, groups, start)
+    return [Vectors(one.vectors.clone()) for one in recorded(start)]
