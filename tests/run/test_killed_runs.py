@@ -98,7 +98,8 @@ def test_a_kill_while_the_directory_is_made_leaves_no_run(graph_folder, tmp_path
 
 def test_two_processes_cannot_train_in_one_directory(graph_folder, tmp_path):
     run = tmp_path / "run"
-    with forked(*train_options(graph_folder, train__epochs=10_000), "--out", run, log=tmp_path / "first") as first:
+    endless = train_options(graph_folder, train__epochs=10_000_000, evaluate__patience=0)
+    with forked(*endless, "--out", run, log=tmp_path / "first") as first:
         while not (run / "checkpoint" / "state.safetensors").exists():
             time.sleep(0.001)
         second = run_forked("train", "--resume", "--out", run, log=tmp_path / "second")
