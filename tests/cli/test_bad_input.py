@@ -128,7 +128,7 @@ def test_settings_that_cannot_be(settings, fragments, graph, tmp_path):
 
 def test_a_settings_file_that_cannot_be_read(graph, tmp_path):
     train_fails(tmp_path, ["train", graph, "--config", tmp_path / "none.toml"], "none.toml", "no such settings file")
-    train_fails(tmp_path, ["train", graph, "--config", graph], graph, "cannot be read")
+    train_fails(tmp_path, ["train", graph, "--config", graph], graph, "a folder; expected a file")
     (tmp_path / "latin.toml").write_bytes(b"# caf\xe9")
     train_fails(tmp_path, ["train", graph, "--config", tmp_path / "latin.toml"], "latin.toml", "cannot be read as text")
 
