@@ -2,6 +2,7 @@
 
 import errno
 import os
+import socket
 import stat
 import subprocess
 import sys
@@ -22,6 +23,17 @@ from clausal.files import (
     write_json,
     write_text,
 )
+
+
+@pytest.fixture
+def odd_files(tmp_path):
+    """A folder with a pipe, a socket, a folder and a link to a device: whoever replaces the link harms no machine."""
+    os.mkfifo(tmp_path / "pipe")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(os.path.relpath(tmp_path / "socket"))
+    (tmp_path / "null").symlink_to(os.devnull)
+    (tmp_path / "sub").mkdir()
+    return tmp_path
 
 
 def test_what_is_written_is_read_back(tmp_path):
@@ -68,6 +80,57 @@ def test_a_failure_leaves_no_folder(tmp_path):
     with pytest.raises(ValueError, match="bad"):
         write_half()
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "word"), [("pipe", "pipe"), ("socket", "socket"), ("null", "device"), ("sub", "folder")]
+)
+def test_what_is_no_file_is_neither_written_nor_read(kind, word, odd_files):
+    path, before = odd_files / kind, (odd_files / kind).lstat()
+    with pytest.raises(InputError, match=rf"/{kind}: a {word}; expected the name of a file"):
+        write_text(path, "x")
+    with pytest.raises(InputError, match=rf"/{kind}: a {word}; expected a file"):
+        read_text(path)
+    assert path.lstat() == before
+    assert sorted(entry.name for entry in odd_files.iterdir()) == ["null", "pipe", "socket", "sub"]
+
+
+def test_a_link_is_followed_to_the_file_that_it_names(tmp_path):
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "file").write_text("old")
+    (tmp_path / "link").symlink_to(tmp_path / "there" / "file")
+    write_text(tmp_path / "link", "new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "there" / "file").read_text() == "new"
+
+
+@pytest.mark.parametrize("name", ["pipe", "null", "sub", "socket"])
+def test_a_folder_takes_the_place_of_nothing(name, odd_files):
+    before = (odd_files / name).lstat()
+    with pytest.raises(InputError, match="exists already"), atomic_folder(odd_files / name):
+        pass
+    assert (odd_files / name).lstat() == before
+
+
+@pytest.mark.parametrize("name", ["nope/..", "nope/further/.."])
+def test_a_refused_folder_leaves_none_of_those_above_it(name, tmp_path):
+    with pytest.raises(InputError, match="not the name of a new folder"), atomic_folder(tmp_path / name):
+        pass
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failure_leaves_no_folder_above_the_one_that_failed(tmp_path):
+    (tmp_path / "a").mkdir()
+    with pytest.raises(ValueError, match="bad"), atomic_folder(tmp_path / "a" / "b" / "c" / "d"):
+        raise ValueError("bad")
+    assert [path.name for path in tmp_path.rglob("*")] == ["a"]
+
+
+def test_a_path_with_a_nul_is_refused():
+    path = Path("a\0b")
+    for use in (read_text, lambda path: write_text(path, "x"), lambda path: atomic_folder(path).__enter__()):
+        with pytest.raises(InputError, match="holds a NUL character"):
+            use(path)
 
 
 def test_threads_that_write_one_file_do_not_meet(tmp_path):

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from clausal.choices import SCORERS, RegionName, ScorerName, SemanticsName, Ties
 from clausal.errors import InputError, did_you_mean
+from clausal.files import check_regular
 from clausal.presets import read_preset
 
 Positive = Annotated[int, Field(gt=0, lt=2**31)]  # sizes and counts; larger ones overflow inside torch
@@ -306,6 +307,7 @@ def load_stored_settings(path: Path) -> Settings:
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
+    check_regular(path)
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from clausal.config import Settings
-from clausal.errors import InputError
 from clausal.evaluation import Evaluation
+from clausal.files import check_new_folder
 from clausal.graph import Graph, load_graph
 from clausal.graph.query import name_fact
 from clausal.logic import Clause, read_clauses
@@ -83,8 +83,8 @@ def compare(
 ) -> Comparison:
     """Train both models; ``out`` keeps the one with clauses as a run directory."""
     observe = observe or (lambda label: nullcontext(Observer()))
-    if out is not None and out.exists():
-        raise InputError(f"{out}: exists already; choose another --out")
+    if out is not None:
+        check_new_folder(out, "choose another --out")
     with observe("without clauses") as observer:
         without = train(graph, (), SETTINGS, observer=observer)
     with observe("with clauses") as observer:

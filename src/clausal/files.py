@@ -2,6 +2,9 @@
 
 A file or a folder is filled under a temporary name, synced to the disk and then renamed, and the folder that holds it
 is synced too. So a kill or a power cut leaves the old content or the new, never half of it.
+
+What is read or written is a file on a disk: a pipe or a device is refused, as the first can wait for ever, the second
+need not end, and a rename would put a file in the place of either.
 """
 
 from __future__ import annotations
@@ -13,9 +16,10 @@ import os
 import re
 import secrets
 import shutil
+import stat
 import time
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -27,6 +31,9 @@ __all__ = [
     "atomic_file",
     "atomic_folder",
     "cannot_read",
+    "check_file_target",
+    "check_new_folder",
+    "check_regular",
     "explained_os_errors",
     "is_gzip",
     "locked_file",
@@ -43,6 +50,13 @@ _DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _CANNOT_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.EBADF)  # some file systems cannot sync a folder
 _LOCKED = (errno.EAGAIN, errno.EACCES, errno.EDEADLK)  # the ways in which systems say that another process has a lock
 _PAUSE = 0.05  # seconds between two attempts to get a lock
+_KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
 
 READING_ERRORS = (OSError, EOFError, zlib.error)
 """What opening, reading or decompressing a file can raise."""
@@ -52,8 +66,12 @@ READING_ERRORS = (OSError, EOFError, zlib.error)
 def atomic_file(path: Path, temporary_folder: Path | None = None) -> Iterator[Path]:
     """Yield a temporary file to be filled, which then takes the place of ``path``; after an error nothing is left.
 
-    A kill can leave the temporary file behind, in ``temporary_folder`` where one on the same disk is given.
+    A link is followed to the file that it names. A kill can leave the temporary file behind, in ``temporary_folder``
+    where one on the same disk is given.
     """
+    check_file_target(path)
+    if path.is_symlink():
+        path = path.resolve()
     temporary = _temporary_name(path, temporary_folder)
     with explained_os_errors(path):
         try:
@@ -72,10 +90,12 @@ def atomic_file(path: Path, temporary_folder: Path | None = None) -> Iterator[Pa
 def atomic_folder(path: Path) -> Iterator[Path]:
     """Yield a temporary folder to be filled, which then becomes the new folder ``path``; an error leaves nothing.
 
-    Whoever writes a file into it syncs that file.
+    Folders above it that are missing are made too. Whoever writes a file into it syncs that file.
     """
+    check_new_folder(path)
     temporary = _temporary_name(path)
     with explained_os_errors(path):
+        missing = [folder for folder in path.parents if not folder.exists()]
         try:
             temporary.mkdir(parents=True)
             yield temporary
@@ -84,6 +104,56 @@ def atomic_folder(path: Path) -> Iterator[Path]:
             _sync_folder(path.parent)
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
+            _remove_empty(missing)
+
+
+def _remove_empty(folders: Iterable[Path]) -> None:
+    """Remove folders, the innermost first, up to the first that holds something."""
+    for folder in folders:
+        try:
+            folder.rmdir()
+        except FileNotFoundError:
+            continue
+        except OSError:
+            return
+
+
+def check_file_target(path: Path) -> None:
+    """Refuse a place that no file can be written to: a folder, a pipe, a device, or none at all."""
+    kind = _kind(path)
+    if kind is not None:
+        raise InputError(f"{path}: {kind}; expected the name of a file to write")
+
+
+def check_new_folder(path: Path, instead: str = "choose a new folder") -> None:
+    """Refuse a new folder where something is already, or whose path ends in ``..`` and so names another."""
+    _kind(path)  # a name that cannot be
+    with explained_os_errors(path):
+        taken = path.exists() or path.is_symlink()
+    if taken:
+        raise InputError(f"{path}: exists already; {instead}")
+    if path.name in ("", ".."):
+        raise InputError(f"{path}: not the name of a new folder; {instead}")
+
+
+def check_regular(path: Path) -> None:
+    """Refuse to read what is there but is no file on a disk; whether it is there at all is for the reader to say."""
+    kind = _kind(path)
+    if kind == "a folder":
+        raise InputError(f"{path}: a folder; expected a file")
+    if kind is not None:
+        raise InputError(f"{path}: {kind}; expected a file on a disk, which can be read twice: save it to one first")
+
+
+def _kind(path: Path) -> str | None:
+    """Say what is at a path where it is no file; None for a file, and for what is missing or out of reach."""
+    try:
+        mode = path.stat().st_mode
+    except ValueError:
+        raise InputError(f"{str(path)!r}: not a path: it holds a NUL character") from None
+    except OSError:
+        return None  # whoever opens it is told why
+    return None if stat.S_ISREG(mode) else _KINDS.get(stat.S_IFMT(mode), "not a file")
 
 
 def write_bytes(path: Path, content: bytes, temporary_folder: Path | None = None) -> None:
@@ -156,7 +226,8 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def open_bytes(path: Path) -> BinaryIO:
-    """Open a file for reading bytes; ``.gz`` is decompressed."""
+    """Open a file for reading bytes; ``.gz`` is decompressed. A pipe or a device is an InputError."""
+    check_regular(path)
     return cast(BinaryIO, gzip.open(path)) if is_gzip(path) else path.open("rb")
 
 

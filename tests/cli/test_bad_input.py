@@ -3,6 +3,7 @@
 import gzip
 import os
 
+import numpy as np
 import pytest
 
 from command_line import clausal, refused
@@ -128,7 +129,7 @@ def test_settings_that_cannot_be(settings, fragments, graph, tmp_path):
 
 def test_a_settings_file_that_cannot_be_read(graph, tmp_path):
     train_fails(tmp_path, ["train", graph, "--config", tmp_path / "none.toml"], "none.toml", "no such settings file")
-    train_fails(tmp_path, ["train", graph, "--config", graph], graph, "cannot be read")
+    train_fails(tmp_path, ["train", graph, "--config", graph], graph, "a folder; expected a file")
     (tmp_path / "latin.toml").write_bytes(b"# caf\xe9")
     train_fails(tmp_path, ["train", graph, "--config", tmp_path / "latin.toml"], "latin.toml", "cannot be read as text")
 
@@ -202,3 +203,20 @@ def test_a_folder_that_is_no_run(command, graph, tmp_path):
     refused(clausal(name, tmp_path / "none", *rest), tmp_path / "none", "no such run directory")
     refused(clausal(name, graph, *rest), graph, "not a run directory")
     refused(clausal(name, graph / "train.tsv", *rest), graph / "train.tsv", "a file, not a run directory")
+
+
+def test_a_working_directory_that_has_been_deleted(graph, tmp_path, monkeypatch):
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    for command in (train_options(graph), ["mine", graph], ["reproduce", "contours"]):
+        refused(clausal(*command), "the working directory has been deleted; change to one that is there")
+
+
+@pytest.mark.parametrize("setting", ["pretrained", "pretrained_names"])
+def test_a_path_with_a_nul(setting, graph, tmp_path):
+    np.save(tmp_path / "vectors.npy", np.zeros((24, 8), dtype=np.float32))
+    paths = {"pretrained": "vectors.npy", "pretrained_names": "names.txt"} | {setting: "a\\u0000b"}
+    lines = "".join(f'{name} = "{tmp_path}/{path}"\n' for name, path in paths.items())
+    (tmp_path / "settings.toml").write_text(f'[model]\ndim = 8\nencoder = "frozen"\n{lines}')
+    train_fails(tmp_path, ["train", graph, "--config", tmp_path / "settings.toml"], "holds a NUL character")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from command_line import clausal_process
+from command_line import clausal, clausal_process
 from small_graphs import quick, write_facts
 
 CLAUSES = "p(X, ':smile:') => q(X, ':smile:')\np(X, Y) => '[bold]'(X, Y)\nunknown(X, ':heart:') => p(X, ':heart:')\n"
@@ -31,3 +31,14 @@ def test_clauses_prints_names_as_they_are(folder, tmp_path):
     assert "p(X, :smile:) => q(X, :smile:)" in printed
     assert "unknown constant ':heart:'" in printed
     assert "😄" not in printed
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252", "utf-8", "UTF8"])
+def test_json_is_json_in_every_encoding(encoding, tmp_path):
+    (tmp_path / "facts.tsv").write_text("Zoë 😀\tknows\tcafé\n", encoding="utf-8")
+    (tmp_path / "clauses.txt").write_text("knows(X, Y) => knows(Y, X)\n")
+    arguments = ["prove", tmp_path / "facts.tsv", "knows(café, Zoë 😀)", "--clauses", tmp_path / "clauses.txt"]
+    result = clausal(*arguments, "--format", "json", encoding=encoding)
+    assert result.code == 0, result.stderr
+    assert result.json["fact"] == {"subject": "café", "relation": "knows", "object": "Zoë 😀"}
+    assert result.stdout.isascii() == (encoding.lower() not in ("utf-8", "utf8"))

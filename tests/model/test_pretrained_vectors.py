@@ -86,7 +86,7 @@ def test_a_missing_file_of_names_is_named(tmp_path):
 
 def test_a_folder_in_place_of_the_names_is_named(tmp_path):
     path = write(tmp_path / "v.npy", VECTORS)
-    with pytest.raises(InputError, match=f"{tmp_path}: cannot be read: Is a directory"):
+    with pytest.raises(InputError, match=f"{tmp_path}: a folder; expected a file"):
         read_vectors(path, NAMES, 2, tmp_path)
 
 

@@ -1,18 +1,13 @@
-"""How commands look and stop: flags without a type in the help, and Ctrl-C as one message."""
+"""How commands look and begin: flags without a type in the help, and a working directory that is there."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
 
-from clausal.errors import ClausalError
-
-
-class InterruptedByUserError(ClausalError):
-    """Ctrl-C."""
-
-    exit_code = 130
+from clausal.errors import InputError
 
 
 def _without_types(params: list[Any]) -> list[Any]:
@@ -30,13 +25,14 @@ class Command(TyperCommand):
 
 
 class Group(TyperGroup):
-    """The commands together; an interrupt reaches ``main`` as an error with its own exit code."""
+    """The commands together; none runs where the working directory has been deleted, which torch would abort at."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         return _without_types(super().get_params(ctx))
 
     def invoke(self, ctx: Any) -> Any:
         try:
-            return super().invoke(ctx)
-        except KeyboardInterrupt:
-            raise InterruptedByUserError("interrupted; an unfinished training can go on with --resume") from None
+            Path.cwd()
+        except FileNotFoundError:
+            raise InputError("the working directory has been deleted; change to one that is there") from None
+        return super().invoke(ctx)

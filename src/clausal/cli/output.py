@@ -92,7 +92,9 @@ def print_results(
 ) -> None:
     """Print ``rows`` as a table or CSV, or ``payload`` as JSON; ``columns`` name those of CSV without rows."""
     if format is Format.json:
-        print(json.dumps(payload, indent=2, ensure_ascii=False))
+        # Elsewhere what the encoding lacks would be written as \\xe9, which is no JSON, and the rest not as UTF-8.
+        utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+        print(json.dumps(payload, indent=2, ensure_ascii=not utf8))
     elif format is Format.csv:
         writer = csv.DictWriter(sys.stdout, fieldnames=list(rows[0]) if rows else columns, lineterminator="\n")
         writer.writeheader()

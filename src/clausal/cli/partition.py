@@ -11,6 +11,7 @@ from clausal.cli.closure import EngineChoice, EngineOption, MasterOption, Memory
 from clausal.cli.inputs import ClausesOption, ColumnsOption, GraphArgument, read_clauses, read_graph
 from clausal.cli.output import Format, FormatOption, print_results, say
 from clausal.errors import InputError
+from clausal.files import check_new_folder
 
 
 def partition(
@@ -26,8 +27,7 @@ def partition(
     """Split test into test-I, which does not follow from train by the clauses, and test-II, which does."""
     from clausal.graph import write_graph
 
-    if out.exists():
-        raise InputError(f"{out}: exists already; choose a new folder")
+    check_new_folder(out)
     rules = read_clauses(clauses)
     loaded = read_graph(graph, columns=columns, whole=True)
     if not len(loaded.test):

@@ -14,6 +14,7 @@ from clausal.cli.output import Format, FormatOption, print_results, say
 from clausal.cli.presets import read_graph_and_settings
 from clausal.cli.progress import Bars
 from clausal.errors import InputError
+from clausal.files import check_new_folder
 
 if TYPE_CHECKING:
     from clausal.config import Settings
@@ -80,8 +81,8 @@ def _train(
 ) -> Run:
     if source is None:
         raise InputError("give a graph to train on: a folder, a file, or the name of a data set")
-    if out is not None and out.exists():
-        raise InputError(f"{out}: exists already; choose another --out, or go on with an unfinished run by --resume")
+    if out is not None:
+        check_new_folder(out, "choose another --out, or go on with an unfinished run by --resume")
     clauses = read_clauses(clause_source)
     graph, settings = read_graph_and_settings(
         source, clauses, preset, config, assignments, columns=columns, valid=valid, test=test, split_seed=split_seed

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from clausal.errors import InputError
-from clausal.files import READING_ERRORS, cannot_read, is_gzip, open_bytes
+from clausal.files import READING_ERRORS, cannot_read, check_regular, is_gzip, open_bytes
 from clausal.graph.delimited import Complaint, explain, read_delimited, text_layout
 from clausal.graph.layout import field_named, stem_and_ending
 from clausal.graph.ntriples import line_of_row, read_ntriples
@@ -17,8 +17,7 @@ def read_table(path: Path, fields: Sequence[str]) -> Any:
     """Return a pyarrow table of names with the columns ``fields``, which is their order in the file."""
     if not path.exists():
         raise InputError(f"{path}: no such file")
-    if not path.is_file():
-        raise InputError(f"{path}: not a file; expected a file of facts")
+    check_regular(path)
     ending = stem_and_ending(path)[1]
     if ending == ".nt":
         if "label" in fields:

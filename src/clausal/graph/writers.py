@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from clausal.errors import InputError
-from clausal.files import atomic_file, atomic_folder, is_gzip, sync
+from clausal.files import atomic_file, atomic_folder, check_file_target, check_new_folder, is_gzip, sync
 from clausal.graph.facts import Facts
 from clausal.graph.graph import Graph, check_part_name
 from clausal.graph.layout import header_fields, stem_and_ending
@@ -39,8 +39,7 @@ def check_target(path: Path) -> None:
     ending = stem_and_ending(path)[1]
     if ending not in (*_TEXT_ENDINGS, ".parquet"):
         raise InputError(f"{path}: facts are written as .tsv, .txt or .parquet, or with .gz behind it, not '{ending}'")
-    if path.is_dir():
-        raise InputError(f"{path}: a folder; expected the name of a file")
+    check_file_target(path)
     if not path.parent.is_dir():
         raise InputError(f"{path}: the folder {path.parent} does not exist")
 
@@ -51,8 +50,7 @@ def write_graph(folder: str | Path, graph: Graph) -> None:
     The files are tab-separated text, or Parquet where a name holds a tab or a line break.
     """
     folder = Path(folder)
-    if folder.exists() or folder.is_symlink():
-        raise InputError(f"{folder}: exists already; choose a new folder")
+    check_new_folder(folder)
     for part in graph.parts:
         check_part_name(part)
     names = _arrow_names(graph.entities), _arrow_names(graph.relations)

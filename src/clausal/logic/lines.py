@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from clausal.errors import InputError
-from clausal.files import READING_ERRORS, atomic_file, cannot_read, open_bytes
+from clausal.files import READING_ERRORS, atomic_file, cannot_read, check_file_target, open_bytes
 from clausal.logic.syntax import Clause
 
 LINE_END = re.compile(r"\r\n|\r|\n")
@@ -136,6 +136,7 @@ def write_lines(path: Path, lines: Iterable[str]) -> None:
 
 def check_new_file(path: Path) -> None:
     """Refuse a file that is there already, as someone may have pruned it by hand, and a folder that is not there."""
+    check_file_target(path)
     if path.exists():
         raise InputError(f"{path}: exists already; choose another file, or remove this one")
     if not path.parent.is_dir():

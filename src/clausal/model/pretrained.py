@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from clausal.errors import InputError
+from clausal.files import check_regular
 from clausal.graph.vocabulary import Names
 
 VectorRows = NDArray[np.float32]
@@ -22,6 +23,7 @@ def read_vectors(path: str | Path, entities: Names, dim: int, names_path: str | 
     vocabulary. A word2vec text file names its rows itself. Rows of other names are ignored.
     """
     path = Path(path)
+    check_regular(path)
     if not path.is_file():
         raise InputError(f"{path}: no such file of vectors (model.pretrained)")
     try:
@@ -72,6 +74,7 @@ def _read_safetensors(path: Path) -> VectorRows:
 
 
 def _read_names(path: Path) -> list[str]:
+    check_regular(path)
     try:
         return path.read_text(encoding="utf-8").splitlines()
     except FileNotFoundError:

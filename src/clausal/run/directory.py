@@ -22,6 +22,7 @@ from clausal.errors import InputError, RunError
 from clausal.evaluation import Calibration
 from clausal.files import (
     atomic_folder,
+    check_new_folder,
     explained_os_errors,
     locked_file,
     read_json,
@@ -90,10 +91,7 @@ class RunDirectory:
     ) -> RunDirectory:
         """Make a new run directory; an existing one is never touched."""
         path = Path(path)
-        if path.exists():
-            raise InputError(
-                f"{path}: exists already; choose another --out, or go on with an unfinished run there by --resume"
-            )
+        check_new_folder(path, "choose another --out, or go on with an unfinished run there by --resume")
         about = {
             "format": FORMAT,
             "clausal": clausal.__version__,

@@ -17,7 +17,7 @@ import numpy as np
 
 from clausal.config import Settings
 from clausal.errors import InputError
-from clausal.files import explained_os_errors, read_json, write_json, write_text
+from clausal.files import check_new_folder, explained_os_errors, read_json, write_json, write_text
 from clausal.graph.graph import Graph
 from clausal.logic.printer import print_clause
 from clausal.logic.syntax import Clause
@@ -66,6 +66,8 @@ class SearchDirectory:
         """Keep what is searched, in a new or empty directory."""
         if self.path.exists() and not (self.path.is_dir() and self._is_empty()):
             raise InputError(f"{self.path}: exists already and is no search; choose another --out")
+        if not self.path.exists():
+            check_new_folder(self.path, "choose another --out")
         with explained_os_errors(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
         shutil.rmtree(self.path / _START, ignore_errors=True)  # of a search that was killed right here

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from clausal.errors import InputError
-from clausal.files import explained_os_errors
+from clausal.files import check_file_target, explained_os_errors
 
 FINISHED, CUT, PRUNED, FAILED = "finished", "cut short", "pruned", "failed"
 
@@ -65,6 +65,7 @@ class Journal:
 
     def read(self) -> list[Trial]:
         """Return the trials so far; none where there is no file yet."""
+        check_file_target(self.path)
         if not self.path.exists():
             return []
         with explained_os_errors(self.path):
@@ -81,6 +82,7 @@ class Journal:
 
     def append(self, trial: Trial) -> None:
         """Add a trial, and have it on the disk before anything else happens; half a line that a kill left goes."""
+        check_file_target(self.path)
         with explained_os_errors(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             if self.path.exists():
