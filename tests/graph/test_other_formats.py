@@ -118,6 +118,22 @@ def test_bad_parquet_files_are_explained(tmp_path, content, message):
         load_graph(write(tmp_path / "f.parquet", content))
 
 
+@pytest.mark.parametrize(("text", "bytes_"), [(pa.string(), pa.binary()), (pa.large_string(), pa.large_binary())])
+def test_the_row_of_parquet_text_that_is_not_utf8_is_named(tmp_path, text, bytes_):
+    latin = pa.array([b"a", b"b", "café".encode("latin-1")], bytes_)
+    objects = pa.Array.from_buffers(text, 3, latin.buffers())  # called UTF-8, as some writers do
+    content = parquet_bytes(pa.table({"s": ["a", "b", "c"], "r": ["r"] * 3, "o": objects}))
+    with pytest.raises(InputError, match=r"f\.parquet: row 3: the object is not UTF-8 \(byte 0xe9\)"):
+        load_graph(write(tmp_path / "f.parquet", content))
+
+
+def test_names_of_parquet_columns_that_are_not_utf8_are_refused(tmp_path):
+    content = parquet_bytes(table(["subjectX", "relation", "object"]))
+    assert b"subjectX" in content
+    with pytest.raises(InputError, match=r"f\.parquet: a column's name is not UTF-8"):
+        load_graph(write(tmp_path / "f.parquet", content.replace(b"subjectX", b"subject\xe9")))
+
+
 def test_a_truncated_parquet_file_is_explained(tmp_path):
     content = parquet_bytes(table(["x", "y", "z"]))
     with pytest.raises(InputError, match="not a Parquet file, or a damaged one"):
