@@ -13,7 +13,7 @@ from clausal.cli.commands import Command, Group, InterruptedByUserError
 from clausal.cli.inputs import read_clauses, read_graph
 from clausal.cli.output import Format, FormatOption, print_results, printable, say
 from clausal.cli.progress import Bars
-from clausal.errors import ClausalError, is_out_of_memory
+from clausal.errors import ClausalError, is_out_of_memory, shortened
 
 __all__ = [
     "Bars",
@@ -44,7 +44,7 @@ def main() -> None:
         _stop(f"error: {error.filename or 'input or output'}: {error.strerror or error}", 1)
     except Exception as error:
         if is_out_of_memory(error):
-            _stop("error: out of memory; try a smaller model.dim, clauses.sets or facts.batch_size", 1)
+            _stop("error: out of memory; end other programs, or take a machine with more memory", 1)
         if os.environ.get("CLAUSAL_DEBUG"):
             raise
         _stop(
@@ -56,7 +56,7 @@ def main() -> None:
 
 
 def _stop(message: str, code: int) -> None:
-    print(printable(message), file=sys.stderr)
+    print(printable(shortened(message)), file=sys.stderr)
     sys.exit(code)
 
 

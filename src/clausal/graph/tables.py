@@ -38,6 +38,8 @@ def read_parquet(path: Path, fields: Sequence[str]) -> Any:
             table = pq.ParquetFile(source).read()
     except READING_ERRORS as error:
         raise cannot_read(path, error) from None
+    except MemoryError:
+        raise
     except pa.ArrowException as error:
         reason = str(error).split("\n")[0]
         raise InputError(f"{path}: not a Parquet file, or a damaged one ({reason})") from None
@@ -57,7 +59,13 @@ def names_only(table: Any, fields: Sequence[str], source: str) -> Any:
     for field, column in _pick(table, fields, source).items():
         try:
             names = column.cast(pa.string())
-        except pa.ArrowException:
+        except MemoryError:
+            raise
+        except pa.ArrowException as error:
+            if "capacity" in str(error):
+                raise InputError(
+                    f"{source}: column {field} holds more than 2 GB of text in a row group; write smaller row groups"
+                ) from None
             raise InputError(f"{source}: column {field} is of type {column.type}, expected names") from None
         _check_utf8(names, field, source)
         missing = pc.or_kleene(pc.is_null(names), pc.fill_null(pc.equal(names, ""), True))

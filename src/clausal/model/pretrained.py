@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from clausal.errors import InputError
+from clausal.errors import InputError, RunError
 from clausal.graph.vocabulary import Names
 
 VectorRows = NDArray[np.float32]
@@ -28,6 +28,13 @@ def read_vectors(path: str | Path, entities: Names, dim: int, names_path: str | 
     path = Path(path)
     if not path.is_file():
         raise InputError(f"{path}: no such file of vectors (model.pretrained)")
+    try:
+        return _read_vectors(path, entities, dim, names_path)
+    except MemoryError:
+        raise RunError(f"{path}: out of memory while reading its vectors; take a machine with more memory") from None
+
+
+def _read_vectors(path: Path, entities: Names, dim: int, names_path: str | Path | None) -> Tensor:
     try:
         if path.suffix in (".npy", ".safetensors"):
             vectors = _read_npy(path) if path.suffix == ".npy" else _read_safetensors(path)
@@ -74,11 +81,11 @@ def _read_safetensors(path: Path) -> VectorRows:
     if len(tensors) != 1 and "entities" not in tensors:
         found = ", ".join(sorted(tensors)) or "none"
         raise InputError(f"{path}: expected one tensor, or one called 'entities'; found {found}")
-    found = tensors.get("entities", next(iter(tensors.values())))
+    tensor = tensors.get("entities", next(iter(tensors.values())))
     try:
-        vectors: VectorRows = found.float().numpy()
+        vectors: VectorRows = tensor.float().numpy()
     except (NotImplementedError, RuntimeError):
-        raise InputError(f"{path}: numbers of type {found.dtype} cannot be read; save them as float32") from None
+        raise InputError(f"{path}: numbers of type {tensor.dtype} cannot be read; save them as float32") from None
     return vectors
 
 
