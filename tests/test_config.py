@@ -133,6 +133,42 @@ def test_a_value_nested_beyond_reason_is_refused(tmp_path):
         Settings.load(path)
 
 
+DIGITS = "9" * 5000  # more than Python reads as a number
+
+
+@pytest.mark.parametrize("key", ["model.dim", "clauses.steps", "train.seed", "evaluate.every", "train.learning_rate"])
+@pytest.mark.parametrize(
+    "digits", [DIGITS, f"-{DIGITS}", "0x" + "f" * 5000, f"[{DIGITS}]", "1" + "0" * 4000], ids=range(5)
+)
+def test_integers_of_thousands_of_digits_are_refused(key, digits, tmp_path):
+    with pytest.raises(InputError, match=rf"--set: {key}: "):
+        Settings.load(None, [f"{key}={digits}"])
+    section, name = key.split(".")
+    (tmp_path / "settings.toml").write_text(f"[{section}]\n{name} = {digits}\n")
+    with pytest.raises(
+        InputError, match=rf"settings.toml: (not valid settings: a whole number has too many digits|{key}: )"
+    ):
+        Settings.load(tmp_path / "settings.toml")
+
+
+def real_settings():
+    """The settings that are real numbers, by name."""
+    for section, about in Settings.model_fields.items():
+        for name, field in about.annotation.model_fields.items():
+            if isinstance(field.default, float):
+                yield f"{section}.{name}", "{}"
+            elif isinstance(field.default, tuple) and field.default:
+                yield f"{section}.{name}", "[-1e9, {}]"
+
+
+@pytest.mark.parametrize(("key", "written"), [*real_settings()])
+def test_reals_beyond_single_precision_are_refused_with_the_largest(key, written):
+    largest = r"less than( or equal to)? (1|1e\+37)"
+    for number in ("1e38", "1e308"):
+        with pytest.raises(InputError, match=rf"{key}.*: input should be {largest}; got 1e\+"):
+            Settings.load(None, [f"{key}={written.format(number)}"])
+
+
 def test_settings_cannot_be_changed_by_accident():
     with pytest.raises(ValueError, match="frozen"):
         Settings().model.dim = 3

@@ -18,10 +18,11 @@ from clausal.files import check_regular
 from clausal.presets import read_preset
 
 Positive = Annotated[int, Field(gt=0, lt=2**31)]  # sizes and counts; larger ones overflow inside torch
-NonNegative = Annotated[int, Field(ge=0)]
-PositiveReal = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-NonNegativeReal = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-Real = Annotated[float, Field(allow_inf_nan=False)]
+NonNegative = Annotated[int, Field(ge=0, lt=2**63)]  # what TOML can hold
+LARGEST_REAL = 1e37  # float32 ends at 3.4e38; this leaves room for the factors inside torch's optimisers
+PositiveReal = Annotated[float, Field(gt=0, le=LARGEST_REAL, allow_inf_nan=False)]
+NonNegativeReal = Annotated[float, Field(ge=0, le=LARGEST_REAL, allow_inf_nan=False)]
+Real = Annotated[float, Field(ge=-LARGEST_REAL, le=LARGEST_REAL, allow_inf_nan=False)]
 
 _GONE = {("train", "step"): {"compiled": "auto"}}
 """Values that version 0.1 wrote into its run directories, and what is taken for them."""
@@ -318,6 +319,8 @@ def _read_toml(path: Path) -> dict[str, Any]:
         raise InputError(f"{path}: not valid TOML: {error}") from None
     except RecursionError:
         raise InputError(f"{path}: not valid settings: nested too deeply") from None
+    except ValueError:
+        raise InputError(f"{path}: not valid settings: a whole number has too many digits") from None
 
 
 def _assign(values: dict[str, Any], assignment: str) -> None:
@@ -335,7 +338,7 @@ def read_value(text: str) -> Any:
     """Read a value as TOML, and as text where that fails: a bare word is a string."""
     try:
         return tomllib.loads(f"value = {text.strip()}")["value"]
-    except (tomllib.TOMLDecodeError, RecursionError):
+    except (ValueError, RecursionError):  # not TOML, or a whole number of thousands of digits
         return text.strip()
 
 
@@ -355,4 +358,13 @@ def _explain_one(problem: Mapping[str, Any]) -> str:
     message = str(problem["msg"]).removeprefix("Value error, ")
     if problem["type"] == "value_error":
         return f"{where}.{message}" if where else message
-    return f"{where}: {message[0].lower()}{message[1:]}; got {problem['input']!r}"
+    if problem["type"] in ("less_than_equal", "greater_than_equal"):
+        message = f"{message.rpartition(' ')[0]} {next(iter(problem['ctx'].values())):g}"  # not 37 zeros
+    return f"{where}: {message[0].lower()}{message[1:]}; got {_shown(problem['input'])}"
+
+
+def _shown(value: Any) -> str:
+    try:
+        return repr(value)
+    except ValueError:  # Python writes out no integer of more than 4,300 digits
+        return "a number of thousands of digits"

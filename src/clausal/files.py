@@ -24,7 +24,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from clausal.errors import InputError, RunError
+from clausal.errors import ClausalError, InputError, RunError, is_out_of_memory
 
 __all__ = [
     "READING_ERRORS",
@@ -34,6 +34,7 @@ __all__ = [
     "check_file_target",
     "check_new_folder",
     "check_regular",
+    "enough_memory_to_read",
     "explained_os_errors",
     "is_gzip",
     "locked_file",
@@ -201,7 +202,7 @@ def _temporary_name(path: Path, folder: Path | None = None) -> Path:
 def read_text(path: Path) -> str:
     """Return the text of a file in UTF-8, with or without a byte order mark; ``.gz`` is decompressed."""
     try:
-        with open_bytes(path) as stream:
+        with enough_memory_to_read(path), open_bytes(path) as stream:
             content = stream.read()
     except READING_ERRORS as error:
         raise cannot_read(path, error) from None
@@ -248,6 +249,22 @@ def cannot_read(path: Path, error: BaseException) -> InputError:
         return InputError(f"{path}: a folder; expected a file")
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error).split("\n")[0]
     return InputError(f"{path}: cannot be read: {reason}")
+
+
+@contextmanager
+def enough_memory_to_read(source: object) -> Iterator[None]:
+    """Turn a lack of memory, met while what ``source`` names is read, into one message."""
+    try:
+        yield
+    except ClausalError:
+        raise
+    except Exception as error:
+        if not is_out_of_memory(error):
+            raise
+        raise RunError(
+            f"{source}: out of memory while reading it; end other programs, take a machine with more memory, "
+            "or divide the file"
+        ) from None
 
 
 @contextmanager

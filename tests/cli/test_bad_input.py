@@ -4,6 +4,7 @@ import gzip
 import os
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from command_line import clausal, refused
@@ -159,6 +160,40 @@ def test_running_out_of_memory_is_no_internal_error(failure, graph, tmp_path, mo
 
     monkeypatch.setattr("clausal.run.training.prepare", fail)
     train_fails(tmp_path, train_options(graph), "out of memory", "model.dim", code=1)
+
+
+@pytest.mark.parametrize("where", ["clausal.graph.loading.read_table", "clausal.graph.loading.build_graph"])
+@pytest.mark.parametrize("failure", [MemoryError(), pa.ArrowMemoryError("malloc of size 8 failed")])
+def test_running_out_of_memory_while_reading_names_the_file(where, failure, graph, tmp_path, monkeypatch):
+    def fail(*arguments, **options):
+        raise failure
+
+    monkeypatch.setattr(where, fail)
+    message = train_fails(tmp_path, train_options(graph), graph, "out of memory while reading it", code=1)
+    assert "model.dim" not in message
+
+
+def test_running_out_of_memory_while_reading_clauses_names_the_file(graph, tmp_path, monkeypatch):
+    def fail(*arguments, **options):
+        raise MemoryError
+
+    monkeypatch.setattr("clausal.logic.formats.language.parse_clauses", fail)
+    train_fails(tmp_path, train_options(graph), graph / "clauses.txt", "out of memory while reading it", code=1)
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--format", "x" * 50_000], ["--" + "x" * 50_000], ["x" * 50_000], ["--set", "x" * 50_000]]
+)
+def test_long_arguments_are_not_repeated_in_full(arguments, graph):
+    result = clausal("train", graph, *arguments)
+    assert result.code == 2
+    assert len(result.stderr) < 3000
+    assert len(clausal(*arguments).stderr) < 3000
+
+
+def test_long_names_are_not_repeated_in_full(graph, tmp_path):
+    (graph / "clauses.txt").write_text(f"{CLAUSES}manages(X, Y) => {'x' * 200_000}(X, Y)\n")
+    assert len(train_fails(tmp_path, train_options(graph), "unknown relation 'xxxx", "relations")) < 1100
 
 
 def test_shares_of_a_split_that_cannot_be(tmp_path):

@@ -218,3 +218,9 @@ def test_unknown_names_and_bad_options_are_refused(finished, tmp_path):
 def test_python_gives_what_the_command_prints(finished):
     result = package.load(finished).certify()
     assert result.to_dict() == certified(finished)
+
+
+@pytest.mark.parametrize("thresholds", ["1e308,1e308", "0,-1e38", "nan,0", "0,inf"])
+def test_thresholds_beyond_single_precision_are_refused(finished, thresholds):
+    options = ["--semantics", "threshold", "--thresholds", thresholds]
+    refused(clausal("certify", finished, *options), "thresholds: numbers from -1e+37 to 1e+37 are allowed; got")

@@ -1,5 +1,6 @@
 """A bad file of facts is one message with the file, the line and what was expected."""
 
+import csv
 import gzip
 import re
 
@@ -115,3 +116,16 @@ def test_a_row_that_is_neither_utf8_nor_three_columns_gets_the_message_alone(tmp
     with pytest.raises(InputError, match=r"facts.tsv:2"):
         load_graph(path)
     assert not noise
+
+
+def test_a_long_field_does_not_hide_the_bad_line(tmp_path):
+    path = write(tmp_path / "facts.csv", f"a,r,b\n{'x' * 200_000},r,b\nc,r\n")
+    with pytest.raises(InputError, match=r"facts\.csv:3: 2 columns, expected 3"):
+        load_graph(path)
+
+
+def test_a_quote_that_is_left_open_is_named_by_its_line(tmp_path):
+    path = write(tmp_path / "facts.csv", 'a,r,b\na,"r,b\n' + "a,r,b\n" * 40_000)
+    with pytest.raises(InputError, match=r"facts\.csv:2: 2 columns, expected 3 .* is a quote left open\?"):
+        load_graph(path)
+    assert csv.field_size_limit() == 131_072  # as others may rely on

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from graph_files import FACTS, named, write
 
-from clausal.errors import InputError
+from clausal.errors import InputError, RunError
 from clausal.graph import Graph, load_graph
 
 NTRIPLES = """\
@@ -116,6 +116,48 @@ def test_parquet_columns_without_names_follow_the_order_asked_for(tmp_path):
 def test_bad_parquet_files_are_explained(tmp_path, content, message):
     with pytest.raises(InputError, match=message):
         load_graph(write(tmp_path / "f.parquet", content))
+
+
+@pytest.mark.parametrize(("text", "bytes_"), [(pa.string(), pa.binary()), (pa.large_string(), pa.large_binary())])
+def test_the_row_of_parquet_text_that_is_not_utf8_is_named(tmp_path, text, bytes_):
+    latin = pa.array([b"a", b"b", "café".encode("latin-1")], bytes_)
+    objects = pa.Array.from_buffers(text, 3, latin.buffers())  # called UTF-8, as some writers do
+    content = parquet_bytes(pa.table({"s": ["a", "b", "c"], "r": ["r"] * 3, "o": objects}))
+    with pytest.raises(InputError, match=r"f\.parquet: row 3: the object is not UTF-8 \(byte 0xe9\)"):
+        load_graph(write(tmp_path / "f.parquet", content))
+
+
+class OutOfMemory:
+    """A column that memory is too small for."""
+
+    type = "dictionary"
+
+    def __init__(self, error):
+        self.error = error
+
+    def cast(self, kind):
+        raise self.error
+
+
+def test_a_lack_of_memory_is_not_a_wrong_type(tmp_path, monkeypatch):
+    column = OutOfMemory(pa.ArrowMemoryError("realloc of size 8 failed"))
+    monkeypatch.setattr("clausal.graph.tables._pick", lambda *_: {"subject": column})
+    with pytest.raises(RunError, match=r"f\.parquet: out of memory while reading it"):
+        load_graph(write(tmp_path / "f.parquet", parquet_bytes(table(["x", "y", "z"]))))
+
+
+def test_a_row_group_of_too_much_text_is_not_a_wrong_type(tmp_path, monkeypatch):
+    column = OutOfMemory(pa.ArrowInvalid("Take operation overflowed binary array capacity"))
+    monkeypatch.setattr("clausal.graph.tables._pick", lambda *_: {"subject": column})
+    with pytest.raises(InputError, match="column subject holds more than 2 GB of text in a row group"):
+        load_graph(write(tmp_path / "f.parquet", parquet_bytes(table(["x", "y", "z"]))))
+
+
+def test_names_of_parquet_columns_that_are_not_utf8_are_refused(tmp_path):
+    content = parquet_bytes(table(["subjectX", "relation", "object"]))
+    assert b"subjectX" in content
+    with pytest.raises(InputError, match=r"f\.parquet: a column's name is not UTF-8"):
+        load_graph(write(tmp_path / "f.parquet", content.replace(b"subjectX", b"subject\xe9")))
 
 
 def test_a_truncated_parquet_file_is_explained(tmp_path):

@@ -74,6 +74,12 @@ def test_what_is_no_amount_of_memory_is_refused(text):
         open_store(text)
 
 
+@pytest.mark.parametrize("text", ["99999999999TB", "2000000TB", "9" * 400 + "GB"])
+def test_more_memory_than_there_can_be_is_refused(text):
+    with pytest.raises(InputError, match="expected at most 1000000TB"):
+        open_store(text)
+
+
 def test_a_small_limit_takes_fewer_threads_unless_they_are_asked_for():
     def threads(*options):
         with open_store(*options) as store:

@@ -16,6 +16,15 @@ VECTORS = np.array([[1.0, 2.5], [3.0, -4.0], [0.125, 6.0]], dtype=np.float32)
 SHUFFLED = [2, 0, 1]
 
 
+def npy_header(text):
+    """The beginning of a .npy file with this header, whatever it says."""
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode()
+
+
+FOUR_BITS = b'{"a":{"dtype":"F4","shape":[3,2],"data_offsets":[0,3]}}'
+SAFETENSORS_OF_FOUR_BITS = len(FOUR_BITS).to_bytes(8, "little") + FOUR_BITS + bytes(3)
+
+
 @pytest.fixture
 def names_file(tmp_path):
     path = tmp_path / "names.txt"
@@ -98,6 +107,12 @@ def test_names_that_are_not_utf8_are_refused(tmp_path):
         read_vectors(path, NAMES, 2, names)
 
 
+def test_names_at_no_path_are_refused(tmp_path):
+    path = write(tmp_path / "v.npy", VECTORS)
+    with pytest.raises(InputError, match=r"model\.pretrained_names: 'a\x00b' is no path"):
+        read_vectors(path, NAMES, 2, "a\0b")
+
+
 def test_vectors_of_another_dimension_are_refused(tmp_path):
     refuse(
         write(tmp_path / "v.npy", VECTORS), r"expected vectors of 3 numbers \(model\.dim\); got shape \[3, 2\]", dim=3
@@ -131,6 +146,12 @@ def test_the_row_of_a_value_that_is_not_finite_is_named(tmp_path, bad):
         ("v.txt", b"", "empty file of vectors"),
         ("v.txt", b"3 2\n", "empty file of vectors"),
         ("v.txt", b"ann 1 \xff\n", "not word2vec text"),
+        ("v.npy", npy_header("{'descr': '<f4'"), "not a .npy file of numbers, or a damaged one"),
+        ("v.npy", npy_header("{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999, 2)}"), "damaged one"),
+        ("v.npy", b"PK\x03\x04", "not a .npy file of numbers"),
+        ("v.txt", "² ²\n".encode(), "v.txt:1: expected a name and 1 numbers"),
+        ("v.txt", b"3 " + b"9" * 5000 + b"\nann 1 2\n", "expected vectors of 2 numbers"),
+        ("v.safetensors", SAFETENSORS_OF_FOUR_BITS, "float32"),
     ],
 )
 def test_damaged_files_are_explained(tmp_path, name, content, complaint):

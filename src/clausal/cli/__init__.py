@@ -84,7 +84,7 @@ def _explain(error: BaseException) -> NoReturn:
     if not isinstance(error, Exception):  # such as SystemExit
         raise error
     if is_out_of_memory(error):
-        _stop("error: out of memory; try a smaller model.dim, clauses.sets or facts.batch_size", 1)
+        _stop("error: out of memory; end other programs, or take a machine with more memory", 1)
     if os.environ.get("CLAUSAL_DEBUG"):
         raise error
     _stop(f"internal error: {type(error).__name__}: {error}\nset CLAUSAL_DEBUG=1 to see where, and report it", 1)
@@ -92,8 +92,9 @@ def _explain(error: BaseException) -> NoReturn:
 
 def _stop(message: str, code: int) -> NoReturn:
     from clausal.cli.output import printable
+    from clausal.errors import shortened
 
-    print(printable(message), file=sys.stderr)
+    print(printable(shortened(message)), file=sys.stderr)
     sys.exit(code)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
 
-from clausal.errors import InputError
+from clausal.errors import InputError, shortened
 
 
 def _without_types(params: list[Any]) -> list[Any]:
@@ -17,11 +19,26 @@ def _without_types(params: list[Any]) -> list[Any]:
     return params
 
 
+@contextmanager
+def _short_messages() -> Iterator[None]:
+    """Shorten what a wrong argument is answered with, as it repeats the argument."""
+    try:
+        yield
+    except Exception as error:
+        if isinstance(getattr(error, "message", None), str):
+            error.message = shortened(error.message)  # type: ignore[attr-defined]
+        raise
+
+
 class Command(TyperCommand):
     """A command whose flags are shown without a type."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         return _without_types(super().get_params(ctx))
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        with _short_messages():
+            return super().parse_args(ctx, args)
 
 
 class Group(TyperGroup):
@@ -30,9 +47,14 @@ class Group(TyperGroup):
     def get_params(self, ctx: Any) -> list[Any]:
         return _without_types(super().get_params(ctx))
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        with _short_messages():
+            return super().parse_args(ctx, args)
+
     def invoke(self, ctx: Any) -> Any:
         try:
             Path.cwd()
         except FileNotFoundError:
             raise InputError("the working directory has been deleted; change to one that is there") from None
-        return super().invoke(ctx)
+        with _short_messages():  # of a command that is not there
+            return super().invoke(ctx)

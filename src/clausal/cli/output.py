@@ -17,6 +17,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from clausal.errors import shortened
+
 if TYPE_CHECKING:
     from clausal.evaluation import Classification
 
@@ -79,7 +81,7 @@ def _console(**options: Any) -> Console:
 
 def say(message: str) -> None:
     """Print a message for people on stderr."""
-    stderr().print(Text(printable(message)))
+    stderr().print(Text(printable(shortened(message))))
 
 
 def printable(text: str) -> str:

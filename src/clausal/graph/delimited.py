@@ -23,6 +23,7 @@ Complaint = Callable[[Mapping[str, str]], str | None]
 _BLOCK_BYTES = 8 << 20
 _UNDECODABLE = re.compile("[\udc80-\udcff]")
 _MOST_SHOWN = 60
+_LONGEST_FIELD = 2**31 - 1  # as pyarrow has it; a field of Python's csv ends at 131,072 characters otherwise
 
 
 def text_layout(path: Path, width: int) -> Layout:
@@ -40,6 +41,8 @@ def read_delimited(path: Path, fields: Sequence[str]) -> Any:
     layout = text_layout(path, len(fields))
     try:
         table = _parse(path, layout, layout.header or fields)
+    except MemoryError:
+        raise
     except (pa.ArrowException, *READING_ERRORS):
         raise explain(path, layout, layout.header or fields) from None
     if table.num_rows == 0 or any(_has_empty(column) for column in table.columns):
@@ -127,12 +130,16 @@ def explain(path: Path, layout: Layout, fields: Sequence[str], complaint: Compla
     """Scan for the first line that is not UTF-8, has other columns than ``fields``, or a complaint."""
     expected = f"expected {len(fields)} ({', '.join(fields)}) separated by {DELIMITER_NAMES[layout.delimiter]}"
     found_rows = False
+    long_line = None
     try:
         for line, cells in rows(path, layout, len(fields)):
             found_rows = True
             if len(cells) != len(fields):
                 count = f"{len(cells)} column{'' if len(cells) == 1 else 's'}"
-                return InputError(f"{path}:{line}: {count}, {expected}: {_shown(layout, cells)}")
+                hint = "; is a quote left open?" if any("\n" in cell for cell in cells) else ""
+                return InputError(f"{path}:{line}: {count}, {expected}: {_shown(layout, cells)}{hint}")
+            if long_line is None and sum(map(len, cells)) > _BLOCK_BYTES // 4:  # a character has up to four bytes
+                long_line = line
             empty = [field for field, cell in zip(fields, cells, strict=True) if not cell]
             if empty:
                 return InputError(f"{path}:{line}: the {empty[0]} is empty: {_shown(layout, cells)}")
@@ -145,6 +152,8 @@ def explain(path: Path, layout: Layout, fields: Sequence[str], complaint: Compla
         return cannot_read(path, error)
     if not found_rows:
         return InputError(f"{path}: the file holds no facts; expected one per line: {', '.join(fields)}")
+    if long_line is not None:
+        return InputError(f"{path}:{long_line}: the line is too long; expected names of some megabytes at most")
     return InputError(f"{path}: cannot be read as facts, one per line: {', '.join(fields)}")
 
 
@@ -170,12 +179,15 @@ def _plain_records(lines: Iterator[str], layout: Layout) -> Iterator[tuple[int, 
 def _csv_records(path: Path, lines: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
     reader = csv.reader(lines)
     start = 1
+    usual = csv.field_size_limit(_LONGEST_FIELD)
     try:
         for cells in reader:
             yield start, cells
             start = reader.line_num + 1
     except csv.Error as error:
         raise InputError(f"{path}:{start}: not valid CSV: {error}; is a quote left open?") from None
+    finally:
+        csv.field_size_limit(usual)
 
 
 def _checked_lines(path: Path, text: io.TextIOWrapper) -> Iterator[str]:

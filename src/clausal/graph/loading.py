@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clausal.errors import InputError, did_you_mean
+from clausal.files import enough_memory_to_read
 from clausal.graph.assembly import build_graph, look_up
 from clausal.graph.catalogue import DATASETS
 from clausal.graph.datasets import dataset_folder
@@ -44,6 +45,11 @@ def load_graph(
     A folder holds the files train, valid (or dev, validation) and test, with any supported ending; further files
     such as ``test-I`` are named parts of test. One file is split at random: ``valid`` and ``test`` are the shares.
     """
+    with enough_memory_to_read(source):
+        return _load(source, columns, valid, test, seed, observer)
+
+
+def _load(source: str | Path, columns: str, valid: float, test: float, seed: int, observer: Observer | None) -> Graph:
     path = Path(source)
     if path.is_dir():
         return _load_folder(path, path.resolve().name, columns)
@@ -114,15 +120,20 @@ def _not_in_test(example: Mapping[str, str], part: str, count: int) -> Complaint
 def read_facts(path: str | Path, entities: Names, relations: Names, columns: str = "sro") -> Facts:
     """Read facts whose names are all known, repeated ones dropped; an unknown name is an error."""
     fields = parse_columns(columns)
-    facts = _known_facts(Path(path), read_table(Path(path), fields), fields, entities, relations)
-    return drop_duplicates(facts, len(entities), len(relations))
+    with enough_memory_to_read(path):
+        facts = _known_facts(Path(path), read_table(Path(path), fields), fields, entities, relations)
+        return drop_duplicates(facts, len(entities), len(relations))
 
 
 def read_labelled(path: str | Path, graph: Graph, columns: str = "sro") -> tuple[Facts, NDArray[np.bool_]]:
     """Read facts with a label in the fourth column: 1 or true, or else 0, -1 or false."""
+    with enough_memory_to_read(path):
+        return _read_labelled(Path(path), graph, parse_columns(columns, labelled=True))
+
+
+def _read_labelled(path: Path, graph: Graph, fields: Sequence[str]) -> tuple[Facts, NDArray[np.bool_]]:
     import pyarrow.compute as pc
 
-    path, fields = Path(path), parse_columns(columns, labelled=True)
     table = read_table(path, fields)
     encoded = pc.dictionary_encode(table.column("label")).combine_chunks()
     words = [_LABELS.get(word.strip().casefold()) for word in encoded.dictionary.to_pylist()]

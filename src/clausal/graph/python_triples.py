@@ -28,6 +28,8 @@ def _from_frame(frame: Any, split: str) -> Any:
         return _empty_table()
     try:
         columns = [pa.chunked_array([pa.array(frame[column], from_pandas=True)]) for column in chosen]
+    except MemoryError:
+        raise
     except pa.ArrowException as error:
         raise InputError(f"{split}: the data frame does not hold names: {error}") from None
     return names_only(pa.table(columns, names=names), _FIELDS, split)

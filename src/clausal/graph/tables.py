@@ -37,9 +37,13 @@ def read_parquet(path: Path, fields: Sequence[str]) -> Any:
             table = pq.ParquetFile(source).read()
     except READING_ERRORS as error:
         raise cannot_read(path, error) from None
+    except MemoryError:
+        raise
     except pa.ArrowException as error:
         reason = str(error).split("\n")[0]
         raise InputError(f"{path}: not a Parquet file, or a damaged one ({reason})") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: a column's name is not UTF-8; write the file with other names") from None
     if table.num_rows == 0:
         raise InputError(f"{path}: the file holds no facts; expected the columns {', '.join(fields)}")
     return names_only(table, fields, str(path))
@@ -54,14 +58,37 @@ def names_only(table: Any, fields: Sequence[str], source: str) -> Any:
     for field, column in _pick(table, fields, source).items():
         try:
             names = column.cast(pa.string())
-        except pa.ArrowException:
+        except MemoryError:
+            raise
+        except pa.ArrowException as error:
+            if "capacity" in str(error):
+                raise InputError(
+                    f"{source}: column {field} holds more than 2 GB of text in a row group; write smaller row groups"
+                ) from None
             raise InputError(f"{source}: column {field} is of type {column.type}, expected names") from None
+        _check_utf8(names, field, source)
         missing = pc.or_kleene(pc.is_null(names), pc.fill_null(pc.equal(names, ""), True))
         if pc.any(missing).as_py():
             row = pc.index(missing, True).as_py() + 1
             raise InputError(f"{source}: row {row}: the {field} is empty")
         chosen[field] = names
     return pa.table(chosen)
+
+
+def _check_utf8(names: Any, field: str, source: str) -> None:
+    """Refuse text that is not UTF-8, which pyarrow takes as it is from a file that calls it text."""
+    import pyarrow as pa
+
+    try:
+        names.validate(full=True)
+    except pa.ArrowInvalid as error:
+        for row, name in enumerate(names, 1):
+            try:
+                name.as_py()
+            except UnicodeDecodeError as bad:
+                byte = bad.object[bad.start]
+                raise InputError(f"{source}: row {row}: the {field} is not UTF-8 (byte 0x{byte:02x})") from None
+        raise InputError(f"{source}: column {field} is damaged ({str(error).splitlines()[0]})") from None
 
 
 def _pick(table: Any, fields: Sequence[str], source: str) -> dict[str, Any]:

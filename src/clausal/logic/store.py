@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 FACT_COLUMNS = ("subject", "relation", "object")
 
 _MEMORY_PER_THREAD = 200_000_000  # with less, threads fill the memory before they can spill to disk
+_MOST_MEMORY = 10**18  # DuckDB reads amounts as 64-bit integers
 _MEMORY = re.compile(r"(\d+(?:\.\d+)?) ?([KMGT])(i?)B", re.IGNORECASE)
 
 
@@ -104,10 +105,12 @@ def readable_errors(what: str) -> Iterator[None]:
 def memory_bytes(text: str) -> int:
     """Read an amount of memory, such as ``500MB`` or ``2GiB``."""
     found = _MEMORY.fullmatch(text)
-    amount = 0
+    amount = 0.0
     if found:
         number, unit, binary = found.groups()
-        amount = int(float(number) * (1024 if binary else 1000) ** ("KMGT".index(unit.upper()) + 1))
-    if not amount:
+        amount = float(number) * (1024 if binary else 1000) ** ("KMGT".index(unit.upper()) + 1)
+    if amount < 1:
         raise InputError(f"'{text}' is no amount of memory; expected a number with its unit, such as 500MB or 2GB")
-    return amount
+    if amount > _MOST_MEMORY:
+        raise InputError(f"'{text}' is more memory than any machine has; expected at most 1000000TB, such as 2GB")
+    return int(amount)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from tokenize import TokenError
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from clausal.errors import InputError
+from clausal.errors import InputError, RunError
 from clausal.files import check_regular
 from clausal.graph.vocabulary import Names
 
 VectorRows = NDArray[np.float32]
+
+_HEADER = re.compile("[0-9]{1,18} [0-9]{1,18}")  # of word2vec text: rows and dim
 
 
 def read_vectors(path: str | Path, entities: Names, dim: int, names_path: str | Path | None = None) -> Tensor:
@@ -26,6 +30,13 @@ def read_vectors(path: str | Path, entities: Names, dim: int, names_path: str | 
     check_regular(path)
     if not path.is_file():
         raise InputError(f"{path}: no such file of vectors (model.pretrained)")
+    try:
+        return _read_vectors(path, entities, dim, names_path)
+    except MemoryError:
+        raise RunError(f"{path}: out of memory while reading its vectors; take a machine with more memory") from None
+
+
+def _read_vectors(path: Path, entities: Names, dim: int, names_path: str | Path | None) -> Tensor:
     try:
         if path.suffix in (".npy", ".safetensors"):
             vectors = _read_npy(path) if path.suffix == ".npy" else _read_safetensors(path)
@@ -52,10 +63,13 @@ def read_vectors(path: str | Path, entities: Names, dim: int, names_path: str | 
 
 def _read_npy(path: Path) -> VectorRows:
     try:
+        # As a map, so that a damaged header cannot claim more memory than the file has.
+        rows = np.lib.format.open_memmap(path, mode="r")
         with np.errstate(over="ignore"):  # what is too large becomes infinite, which is refused
-            return np.asarray(np.load(path, allow_pickle=False), dtype=np.float32)
-    except (ValueError, TypeError, EOFError) as error:
-        raise InputError(f"{path}: not a .npy file of numbers: {error}") from None
+            return np.array(rows, dtype=np.float32)
+    except (ValueError, TypeError, OverflowError, EOFError, TokenError) as error:
+        reason = str(error).partition("\n")[0]
+        raise InputError(f"{path}: not a .npy file of numbers, or a damaged one: {reason}") from None
 
 
 def _read_safetensors(path: Path) -> VectorRows:
@@ -69,7 +83,11 @@ def _read_safetensors(path: Path) -> VectorRows:
     if len(tensors) != 1 and "entities" not in tensors:
         found = ", ".join(sorted(tensors)) or "none"
         raise InputError(f"{path}: expected one tensor, or one called 'entities'; found {found}")
-    vectors: VectorRows = tensors.get("entities", next(iter(tensors.values()))).float().numpy()
+    tensor = tensors.get("entities", next(iter(tensors.values())))
+    try:
+        vectors: VectorRows = tensor.float().numpy()
+    except (NotImplementedError, RuntimeError):
+        raise InputError(f"{path}: numbers of type {tensor.dtype} cannot be read; save them as float32") from None
     return vectors
 
 
@@ -81,6 +99,8 @@ def _read_names(path: Path) -> list[str]:
         raise InputError(f"{path}: no such file of names (model.pretrained_names)") from None
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not UTF-8: {error}") from None
+    except ValueError as error:
+        raise InputError(f"model.pretrained_names: '{path}' is no path: {error}") from None
 
 
 def _read_word2vec(path: Path) -> tuple[list[str], VectorRows]:
@@ -92,7 +112,7 @@ def _read_word2vec(path: Path) -> tuple[list[str], VectorRows]:
         with path.open(encoding="utf-8") as lines:
             for number, line in enumerate(lines, 1):
                 parts = line.rstrip().split(" ")
-                if number == 1 and len(parts) == 2 and all(part.isdigit() for part in parts):
+                if number == 1 and _HEADER.fullmatch(line.rstrip()):
                     width = int(parts[1])
                     continue
                 width = width or len(parts) - 1

@@ -15,7 +15,7 @@ from clausal.adversary.reciprocal import readings_of
 from clausal.adversary.regions import resolved
 from clausal.adversary.semantics import Godel, Threshold, make_semantics
 from clausal.choices import RegionName, SemanticsName
-from clausal.config import Settings
+from clausal.config import LARGEST_REAL, Settings
 from clausal.errors import InputError, did_you_mean
 from clausal.evaluation.entities import EntityCheck, check_entities
 from clausal.graph.graph import Graph
@@ -99,6 +99,9 @@ def _semantics(settings: Settings, name: SemanticsName | None, thresholds: tuple
     _check_known("semantics", name, SEMANTICS)
     if thresholds is not None and name != "threshold":
         raise InputError(f"thresholds go with threshold semantics, not with {name}: --semantics threshold")
+    if thresholds is not None and not all(-LARGEST_REAL <= one <= LARGEST_REAL for one in thresholds):
+        given = ",".join(f"{one:g}" for one in thresholds)
+        raise InputError(f"thresholds: numbers from {-LARGEST_REAL:g} to {LARGEST_REAL:g} are allowed; got {given}")
     return make_semantics(about.model_copy(update={"semantics": name, "thresholds": thresholds or about.thresholds}))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from clausal.errors import InputError
-from clausal.files import atomic_file
+from clausal.files import atomic_file, enough_memory_to_read
 from clausal.graph.graph import Facts, Graph, check_part_name, no_facts
 from clausal.graph.vocabulary import Names
 
@@ -45,6 +45,11 @@ def store_graph(folder: Path, graph: Graph) -> None:
 
 def load_stored_graph(folder: Path, name: str) -> Graph:
     """Read what ``store_graph`` wrote, checking names and ids."""
+    with enough_memory_to_read(folder):
+        return _load(folder, name)
+
+
+def _load(folder: Path, name: str) -> Graph:
     names = _read(folder / VOCABULARY, {"kind": "string", "name": "string"})
     by_kind: dict[str, list[str]] = {"entity": [], "relation": []}
     for kind, text in zip(names["kind"].to_pylist(), names["name"].to_pylist(), strict=True):
@@ -111,6 +116,8 @@ def _read(path: Path, columns: dict[str, str]) -> Any:
         table.validate(full=True)  # text is UTF-8
     except FileNotFoundError:
         raise InputError(f"{path}: missing, the run directory is incomplete") from None
+    except MemoryError:
+        raise
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: damaged: {str(error).splitlines()[0]}") from None
     if any(table[name].null_count for name in columns):

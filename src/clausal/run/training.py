@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import platform
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from torch import nn
 import clausal
 from clausal.adversary.adversary import Adversary
 from clausal.config import Settings
-from clausal.errors import InputError
+from clausal.errors import ClausalError, InputError, RunError, is_out_of_memory
 from clausal.evaluation import Calibration, calibrate, evaluate
 from clausal.graph.graph import Graph
 from clausal.logic.syntax import Clause
@@ -28,7 +29,21 @@ from clausal.run.run import Run, load, require_custom
 from clausal.training import AdversarialSetTraining, prepare
 
 
+@contextmanager
+def _enough_memory() -> Iterator[None]:
+    """Turn a lack of memory in a training into one message."""
+    try:
+        yield
+    except ClausalError:
+        raise
+    except Exception as error:
+        if not is_out_of_memory(error):
+            raise
+        raise RunError("out of memory; try a smaller model.dim, clauses.sets or facts.batch_size") from error
+
+
 @replaces(on_pass=("passed", all_arguments), on_epoch=("epoch", all_arguments), tell=("message", all_arguments))
+@_enough_memory()
 def train(
     graph: Graph,
     clauses: Sequence[Clause] = (),
@@ -58,6 +73,7 @@ def train(
 
 
 @replaces(on_pass=("passed", all_arguments), on_epoch=("epoch", all_arguments))
+@_enough_memory()
 def resume(
     out: str | Path,
     *,

@@ -9,12 +9,16 @@ from clausal.logic import read_rules
 
 GOOD = "5\t4\t0.8\th(X,Y) <= b(X,Y)\n"
 
+MANY = "9" * 5000  # more digits than Python reads as a number
+
 
 @pytest.mark.parametrize(
     ("name", "text", "format", "message"),
     [
         ("r", GOOD + "5\t4\th(X,Y) <= b(X,Y)\n", None, "r:2:1: expected four columns with tabs"),
         ("r", GOOD + "5\tmany\t0.8\th(X,Y) <= b(X,Y)\n", None, "r:2:3: a count is a whole number, not 'many'"),
+        ("r", GOOD + f"5\t{MANY}\t0.8\th(X,Y) <= b(X,Y)\n", None, "r:2:3: a count is"),
+        ("r", GOOD + f"5\t{10**19}\t0.8\th(X,Y) <= b(X,Y)\n", None, "r:2:3: a count is at most 1,000,000"),
         ("r", GOOD + "5\t4\tnan\th(X,Y) <= b(X,Y)\n", None, "r:2:5: a confidence must be a finite number"),
         ("r", GOOD + "5\t4\t0.8\th(X,Y) <= b(X)\n", None, "r:2:19: expected an atom such as h(X,Y), found 'b(X'"),
         ("r", GOOD + "5\t4\t0.8\th(X,Y) <= b(X,Y), c(X\n", None, "expected ')' at the end of the rule"),
@@ -32,6 +36,7 @@ GOOD = "5\t4\t0.8\th(X,Y) <= b(X,Y)\n"
         ("r", "[{\n}", None, "r:1:2: expected a rule: an object with 'head', 'body' and 'measures'"),
         ("r", '[\n {"head": }]', None, "r:2:11: not JSON: Expecting value"),
         ("r", '{"head": {"subject": 1}, "body": []}', None, "r:1:1: expected an atom"),
+        ("r", f'[\n {{"head": {MANY}, "body": []}}]', None, "r:2:2: a number of the rule has too many digits"),
         ("r.ttl", "@prefix : <http://e/> .\n:a :b\n", None, "r.ttl:"),
         ("r.ttl", "<http://e/a> <http://e/b> <http://e/c> .\n", None, "no clauses in this file in the format 'owl'"),
         ("r", "p(X, Y) => q(X, Y)", "prolg", "unknown rule format 'prolg'; did you mean 'prolog'?"),
@@ -43,6 +48,16 @@ def test_each_mistake_is_named_at_its_place(name, text, format, message, tmp_pat
     with pytest.raises(InputError) as caught:
         read_rules(name, format)
     assert message in str(caught.value)
+
+
+def test_ids_of_thousands_of_digits_are_none(tmp_path):
+    (tmp_path / "rules.txt").write_text(f"0 1\n1 {MANY}\n")
+    (tmp_path / "relations.dict").write_text("0\tp\n1\tq\n")
+    with pytest.raises(InputError, match=r"rules\.txt:2:3: expected ids of relations, found '99"):
+        read_rules(tmp_path / "rules.txt")
+    (tmp_path / "relations.dict").write_text(f"0\tp\n{MANY}\tq\n")
+    with pytest.raises(InputError, match=r"relations\.dict:2: expected an id of its own"):
+        read_rules(tmp_path / "rules.txt")
 
 
 def test_an_id_without_a_name_is_named_with_the_last_that_has_one(tmp_path):

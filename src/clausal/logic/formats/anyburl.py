@@ -11,6 +11,7 @@ from string import ascii_uppercase
 from sys import intern
 
 from clausal.logic.formats.rule_file import (
+    LARGEST_COUNT,
     RuleFile,
     cannot_write,
     horn_parts_of,
@@ -51,10 +52,10 @@ def read(file: RuleFile) -> list[Clause]:
         try:
             predicted, supported, confident = int(predictions), int(support), float(confidence)
         except ValueError:
+            confident = -1.0
+        if not (0 <= confident < float("inf") and 0 <= predicted <= LARGEST_COUNT and 0 <= supported <= LARGEST_COUNT):
             predicted = read_count(predictions, 1)
             supported = read_count(support, len(predictions) + 2)
-            confident = read_confidence(confidence, start - len(confidence) - 1)
-        if not 0 <= confident < float("inf"):
             confident = read_confidence(confidence, start - len(confidence) - 1)
         # A rule that was not counted is written with no predictions.
         return weighted_clause(_formula(text, start), source, number, confident, supported if predicted else None)

@@ -41,6 +41,8 @@ def read(file: RuleFile) -> list[Clause]:
             clauses.append(_rule(value, file.source, line))
         except JSONDecodeError as error:
             raise InputError(f"{file.source}:{error.lineno}:{error.colno}: not JSON: {error.msg}") from None
+        except ValueError:
+            raise InputError(f"{file.source}:{line}:{column}: a number of the rule has too many digits") from None
         except Misread as misread:
             raise InputError(f"{file.source}:{line}:{column}: {misread.problem}") from None
         except RecursionError:

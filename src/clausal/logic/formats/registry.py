@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from clausal.errors import InputError, did_you_mean
-from clausal.files import read_text
+from clausal.files import enough_memory_to_read, read_text
 from clausal.logic.formats import aer, amie, anyburl, itere, language, owl, rdfrules, rnnlogic
 from clausal.logic.formats.rule_file import RuleFile, Tell, tell_nobody
 from clausal.logic.lines import read_beginning, write_lines
@@ -58,7 +58,8 @@ def read_rules(
     """
     file = RuleFile(os.fspath(path), read_text(Path(path)), names, tell)
     format = format or _detect(file)
-    clauses = _format(format).read(file)
+    with enough_memory_to_read(file.source):
+        clauses = _format(format).read(file)
     if not clauses:
         expected = "" if FORMATS[format].write else f" in the format '{format}'"
         raise InputError(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from clausal.errors import InputError
 from clausal.files import read_text
-from clausal.logic.formats.rule_file import RuleFile, X, Y, weighted_clause
+from clausal.logic.formats.rule_file import RuleFile, X, Y, read_id, weighted_clause
 from clausal.logic.lines import LINE_END, Misread, read_lines
 from clausal.logic.shape import implication
 from clausal.logic.syntax import Atom, Clause, Variable
@@ -53,9 +53,10 @@ def read_dictionary(folder: Path) -> list[str] | None:
         if len(cells) < 2:
             continue  # blank, or the count of relations with which relation2id.txt begins
         identifier, name = (cells[0], cells[-1]) if path.name == _DICTIONARIES[0] else (cells[-1], cells[0])
-        if not identifier.isdecimal() or int(identifier) in names:
+        index = read_id(identifier)
+        if index is None or index in names:
             raise InputError(f"{path}:{number}: expected an id of its own and a name for each relation")
-        names[int(identifier)] = name
+        names[index] = name
     if sorted(names) != list(range(len(names))):
         raise InputError(f"{path}: expected the ids 0 to {len(names) - 1}, without gaps")
     return [names[index] for index in range(len(names))]
@@ -63,9 +64,9 @@ def read_dictionary(folder: Path) -> list[str] | None:
 
 def _atom(item: re.Match[str], names: Sequence[str], subject: Variable, object: Variable) -> Atom:
     column = item.start() + 1
-    if not item.group().isdecimal():
+    identifier = read_id(item.group())
+    if identifier is None:
         raise Misread(column, f"expected ids of relations, found '{item.group()}'")
-    identifier = int(item.group())
     if identifier >= 2 * len(names):
         raise Misread(column, f"unknown id {identifier}: {len(names)} relations and their inverses end at "
                       f"{2 * len(names) - 1}")  # fmt: skip

@@ -21,6 +21,8 @@ X, Y, Z = Variable("X"), Variable("Y"), Variable("Z")
 
 _BEGINNING = 1 << 16
 _FIRST_LINES = 50
+_LONGEST_ID = 18
+LARGEST_COUNT = 10**18
 
 
 def tell_nobody(_: str) -> None:
@@ -84,8 +86,9 @@ def read_confidence(text: str, column: int) -> float:
 
 def read_count(text: str, column: int) -> int:
     """Read a count; some programs write it as ``12.0`` or ``12,0``."""
+    value: float
     try:
-        return int(text)
+        value = int(text) if len(text) <= _LONGEST_ID else float(text)
     except ValueError:
         try:
             value = float(text.strip().replace(",", "."))
@@ -93,7 +96,14 @@ def read_count(text: str, column: int) -> int:
             value = math.nan
     if not (math.isfinite(value) and value >= 0 and value == int(value)):
         raise Misread(column, f"a count is a whole number, not '{text.strip()}'")
+    if value > LARGEST_COUNT:
+        raise Misread(column, f"a count is at most {LARGEST_COUNT:,}, not '{text.strip()}'")
     return int(value)
+
+
+def read_id(text: str) -> int | None:
+    """Read an id in decimal digits, or return None; one of very many digits is none."""
+    return int(text) if text.isdecimal() and len(text) <= _LONGEST_ID else None
 
 
 def horn_parts_of(clause: Clause, format: str) -> tuple[tuple[Atom, ...], Atom | Falsum]:
