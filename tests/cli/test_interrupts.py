@@ -42,8 +42,8 @@ def test_ctrl_c_while_training(graph_folder, tmp_path):
     assert model.read_bytes() == reference.read_bytes()
 
 
-COMMAND = "print('started', flush=True); from clausal.cli import main; main()"
-"""As the installed script, and it says when it begins: before that, only Python itself could do something."""
+COMMAND = "from clausal.cli import main; print('started', flush=True); main()"
+"""As the installed script, and it says when it begins: before that, Python itself ends with a traceback."""
 
 
 def interrupted_after(seconds, arguments):
