@@ -99,8 +99,6 @@ def _read_names(path: Path) -> list[str]:
         raise InputError(f"{path}: no such file of names (model.pretrained_names)") from None
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not UTF-8: {error}") from None
-    except ValueError as error:
-        raise InputError(f"model.pretrained_names: '{path}' is no path: {error}") from None
 
 
 def _read_word2vec(path: Path) -> tuple[list[str], VectorRows]:
