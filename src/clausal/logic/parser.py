@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import count
 
 from clausal.errors import InputError
@@ -9,6 +10,7 @@ from clausal.logic.lines import Misread, describe_misread, read_lines
 from clausal.logic.names import has_anonymous, is_anonymous_at
 from clausal.logic.syntax import Atom, Clause, Formula, Term, Variable, children, map_leaves
 
+_NUMBERED = re.compile("_([0-9]{1,9})")
 _DEEPEST = 100  # beyond any clause that is meant, and below Python's own limit
 
 
@@ -48,7 +50,9 @@ def _check_depth(formula: Formula) -> None:
 
 
 def _name_anonymous(formula: Formula, text: str) -> Formula:
-    fresh = (name for name in (f"_{number}" for number in count(1)) if name not in text)
+    # ``_1`` may not be a part of any name: of ``_12`` neither. Fresh names have few digits, however many there are.
+    taken = {digits[:end] for digits in _NUMBERED.findall(text) for end in range(1, len(digits) + 1)}
+    fresh = (f"_{number}" for number in count(1) if str(number) not in taken)
 
     def rename(term: Term) -> Term:
         if isinstance(term, Variable) and is_anonymous_at(text, term.column or 0):

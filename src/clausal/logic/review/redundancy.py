@@ -5,12 +5,17 @@ Clauses are the same if they are equal but for the names of variables, the order
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence, Set
+from heapq import heapify, heappop, heappush
 from itertools import combinations
+from typing import TypeAlias
 
 from clausal.logic.shape import horn_parts, shape_of
 from clausal.logic.syntax import And, Atom, Clause, Constant, Falsum, Formula, Iff, Implies, Not, Or, Term
+
+_Key: TypeAlias = tuple[str, tuple[int, str | float], tuple[int, str | float]]
 
 _MOST_ATOMS = 10  # of a clause that is not Horn; each doubles the worlds to try
 
@@ -67,18 +72,35 @@ def _canonical_form(clause: Clause) -> object:
     body, head = parts
     numbers: dict[Term, int] = {}
 
-    def slot(term: Term, new: bool) -> tuple[int, str | int]:
-        if isinstance(term, Constant):
-            return 0, term.name
-        return 1, numbers.setdefault(term, len(numbers)) if new else numbers.get(term, len(numbers))
+    def slot(term: Term) -> tuple[int, str | float]:
+        """Return a constant's name or a variable's number; those without one come last."""
+        return (0, term.name) if isinstance(term, Constant) else (1, numbers.get(term, math.inf))
 
-    def key(atom: Atom, new: bool = False) -> tuple[object, ...]:
-        return atom.relation, slot(atom.subject, new), slot(atom.object, new)
+    def key(atom: Atom) -> _Key:
+        return atom.relation, slot(atom.subject), slot(atom.object)
 
-    first = key(head, new=True) if isinstance(head, Atom) else None
-    waiting, ordered = list(dict.fromkeys(body)), []
-    while waiting:  # always the least atom under the numbers given so far
-        least = min(waiting, key=lambda atom: tuple(map(str, key(atom))))
-        waiting.remove(least)
-        ordered.append(key(least, new=True))
-    return first, tuple(ordered)
+    def numbered(atom: Atom) -> _Key:
+        for term in atom.terms:
+            if not isinstance(term, Constant):
+                numbers.setdefault(term, len(numbers))
+        return key(atom)
+
+    first = numbered(head) if isinstance(head, Atom) else None
+    atoms = list(dict.fromkeys(body))
+    places: dict[Term, list[int]] = defaultdict(list)
+    for place, atom in enumerate(atoms):
+        for term in atom.terms:
+            places[term].append(place)
+    # Always the least atom under the numbers given so far; a number makes the atoms that have its variable less.
+    waiting = [(key(atom), place) for place, atom in enumerate(atoms)]
+    heapify(waiting)
+    ordered: dict[int, _Key] = {}
+    while waiting:
+        _, place = heappop(waiting)
+        if place in ordered:
+            continue
+        new = [term for term in atoms[place].terms if not isinstance(term, Constant) and term not in numbers]
+        ordered[place] = numbered(atoms[place])
+        for other in (other for term in new for other in places[term] if other not in ordered):
+            heappush(waiting, (key(atoms[other]), other))
+    return first, tuple(ordered.values())
