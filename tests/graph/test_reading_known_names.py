@@ -63,7 +63,7 @@ def test_an_unknown_name_in_other_formats_is_named_with_its_place(tmp_path, grap
 def test_a_missing_file_is_an_error(tmp_path, graph):
     with pytest.raises(InputError, match=r"nowhere.tsv: no such file"):
         read_facts(tmp_path / "nowhere.tsv", graph.entities, graph.relations)
-    with pytest.raises(InputError, match="not a file"):
+    with pytest.raises(InputError, match="a folder; expected a file"):
         read_facts(tmp_path, graph.entities, graph.relations)
 
 
