@@ -7,6 +7,7 @@ from clausal.logic.mining.mined_rule import Measure, MinedRule, print_mined, wri
 from clausal.logic.mining.miner import mine
 from clausal.logic.mining.path_rules import PathRules
 from clausal.logic.mining.paths import mine_paths
+from clausal.logic.mining.votes import RuleVotes, Votes
 
 __all__ = [
     "SOME",
@@ -16,6 +17,8 @@ __all__ = [
     "Measure",
     "MinedRule",
     "PathRules",
+    "RuleVotes",
+    "Votes",
     "mine",
     "mine_attributes",
     "mine_paths",

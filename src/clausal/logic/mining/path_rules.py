@@ -52,8 +52,8 @@ class PathRules:
 
     @property
     def confidence(self) -> Reals:
-        """Smoothed confidence, which votes use: support / (pairs + 5)."""
-        return self.support / (self.pairs + PRIOR)
+        """Smoothed confidence, which votes use: support / (pairs + 5), of the cases that were seen."""
+        return self.support * self.share / (self.pairs * self.share + PRIOR)
 
     @property
     def lower_bound(self) -> Reals:
