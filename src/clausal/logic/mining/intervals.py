@@ -1,0 +1,23 @@
+"""What a count of cases says of a share: the lower end of Wilson's interval."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Z = 1.6449
+"""One-sided 95 %: in one case of twenty the true share is below the bound."""
+
+
+def wilson_lower(successes: ArrayLike, trials: ArrayLike, z: float = Z) -> NDArray[np.float64]:
+    """Return a lower bound of the share of successes, 0 where there were no trials.
+
+    >>> wilson_lower(10, 10).round(3).item()
+    0.787
+    """
+    k, n = np.asarray(successes, np.float64), np.asarray(trials, np.float64)
+    seen = np.maximum(n, 1)
+    share = np.minimum(k / seen, 1)
+    middle = share + z * z / (2 * seen)
+    spread = z * np.sqrt(share * (1 - share) / seen + z * z / (4 * seen * seen))
+    return np.where(n > 0, np.maximum((middle - spread) / (1 + z * z / seen), 0), 0.0)

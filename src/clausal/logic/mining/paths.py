@@ -1,0 +1,149 @@
+"""Mining path rules: all of one atom, then of two, then of three, from all entities or from a sample of them."""
+
+from __future__ import annotations
+
+import queue
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from clausal.logic.mining.compiling import in_threads, threads
+from clausal.logic.mining.edges import Edges, Ids
+from clausal.logic.mining.path_counts import count_one, count_three, count_two
+from clausal.logic.mining.path_rules import MOST_ATOMS, PRIOR, PathRules
+from clausal.logic.mining.walks import Walks
+from clausal.observer import Observer
+
+STEPS = 3_000_000_000
+"""Edges that may be walked for the bodies of one length; beyond that, a sample of the entities begins them."""
+
+
+def mine_paths(
+    edges: Edges,
+    *,
+    max_length: int = MOST_ATOMS,
+    min_support: float = 2,
+    min_confidence: float = 0.0,
+    steps: int = STEPS,
+    seed: int = 0,
+    seconds: float | None = None,
+    observer: Observer | None = None,
+) -> PathRules:
+    """Find the path rules with enough support and smoothed confidence; shorter ones first, until the time is over.
+
+    The same seed gives the same rules unless ``seconds`` ends the search, which ``complete`` then says. Where walking
+    the paths of one length would take more than ``steps`` edges, they are walked from a sample of the entities, and
+    a rule needs the least support among the cases that were seen.
+    """
+    until = None if seconds is None else time.monotonic() + seconds
+    search = _Search(Walks.of(edges), min_support, min_confidence, seed, until, observer or Observer())
+    parts = [search.one_atom()]
+    for length in range(2, max_length + 1):
+        parts.extend(search.longer(length, steps))
+    complete = until is None or time.monotonic() < until
+    return PathRules.joined(edges.relations, parts, complete)
+
+
+@dataclass(frozen=True, eq=False)
+class _Search:
+    walks: Walks
+    min_support: float
+    min_confidence: float
+    seed: int
+    until: float | None
+    observer: Observer
+
+    def one_atom(self) -> PathRules:
+        keys, support = count_one(self.walks.relations, self.walks.run_start, self.walks.run_labels)
+        body, head = np.divmod(keys, max(self.walks.relations, 1))
+        pairs = self.walks.edges_of_label()[body]
+        return self._admitted(head, body[:, None], support, pairs, 1.0)
+
+    def longer(self, length: int, steps: int) -> Iterator[PathRules]:
+        """Yield the rules of one length, by the first labels of their bodies, until the time is over."""
+        groups, share = self._starts(length, steps)
+        order = groups[np.argsort(self.walks.group_label[groups], kind="stable")]
+        labels, starts = np.unique(self.walks.group_label[order], return_index=True)
+        if not len(labels):
+            return
+        own = dict(zip(labels.tolist(), np.split(order, starts[1:]), strict=True))
+        cost = self._cost(length)
+        by_cost = sorted(own, key=lambda label: (-int(cost[own[label]].sum()), label))
+        spaces: queue.SimpleQueue[list[Ids]] = queue.SimpleQueue()
+        for _ in range(threads()):
+            spaces.put([*(np.zeros(self.walks.entities, np.int64) for _ in range(3)), np.zeros(2, np.int64)])
+
+        def work(label: int) -> PathRules:
+            space = spaces.get()
+            try:
+                return self._of_label(length, label, own[label], share, space)
+            finally:
+                spaces.put(space)
+
+        found: dict[int, PathRules] = {}
+        for label, rules in in_threads(work, self._in_time(by_cost)):
+            found[label] = rules
+            self.observer.advanced(f"paths of {length}", len(found), len(own), "relations")
+        yield from (found[label] for label in sorted(found))
+
+    def _in_time(self, labels: list[int]) -> Iterator[int]:
+        for label in labels:
+            if self.until is not None and time.monotonic() >= self.until:
+                return
+            yield label
+
+    def _cost(self, length: int) -> Ids:
+        """Return how many edges the paths of one length from each group walk, at most."""
+        walks = self.walks
+        degree = np.bincount(walks.group_source, np.diff(walks.group_start), minlength=walks.entities)
+        for _ in range(length - 2):
+            degree = np.bincount(walks.group_source, self._sums(degree), minlength=walks.entities)
+        cost: Ids = self._sums(degree).astype(np.int64)
+        return cost
+
+    def _sums(self, of_entity: Any) -> Any:
+        total = np.append(0, np.cumsum(of_entity[self.walks.targets]))
+        return np.diff(total[self.walks.group_start])
+
+    def _starts(self, length: int, steps: int) -> tuple[Ids, float]:
+        """Return the groups that begin the paths, and the share of the entities that they are from."""
+        walks = self.walks
+        every = np.arange(len(walks.group_label))
+        total = int(self._cost(length).sum())
+        sources = np.unique(walks.group_source)
+        wanted = len(sources) if total <= steps else max(1, int(len(sources) * (steps / total)))
+        if wanted == len(sources):
+            return every, 1.0
+        chosen = np.zeros(walks.entities, np.bool_)
+        chosen[np.random.default_rng(self.seed).choice(sources, wanted, replace=False)] = True
+        return every[chosen[walks.group_source]], wanted / len(sources)
+
+    def _of_label(self, length: int, label: int, own: Ids, share: float, space: list[Ids]) -> PathRules:
+        walks, labels = self.walks, self.walks.labels
+        arrays = (
+            *(walks.targets, walks.group_source, walks.group_label, walks.group_start, walks.first_group),
+            *(walks.run_target, walks.run_start, walks.run_labels, walks.first_run),
+        )
+        if length == 2:
+            of_body, keys, support = count_two(walks.relations, *arrays, own, *space)
+            rest, head = np.divmod(keys, labels)
+            pairs, later = of_body[rest], rest[:, None]
+        else:
+            bodies, of_body, keys, support = count_three(walks.relations, *arrays, own, *space)
+            rest, head = np.divmod(keys, labels)
+            pairs, later = of_body[np.searchsorted(bodies, rest)], np.column_stack(np.divmod(rest, labels))
+        body = np.column_stack([np.full(len(later), label), later])
+        backwards = head >= walks.relations
+        body[backwards] = ((body[backwards] + walks.relations) % labels)[:, ::-1]
+        return self._admitted(head % walks.relations, body, support, pairs, share)
+
+    def _admitted(self, heads: Ids, body: Ids, support: Ids, pairs: Ids, share: float) -> PathRules:
+        """Return the rules that reach the thresholds, with counts for the whole graph."""
+        enough = np.flatnonzero((support >= self.min_support) & (support / (pairs + PRIOR) >= self.min_confidence))
+        bodies = np.full((len(enough), MOST_ATOMS), -1, np.int64)
+        bodies[:, : body.shape[1]] = body[enough]
+        counts = support[enough] / share, pairs[enough] / share
+        return PathRules(self.walks.relations, heads[enough], bodies, *counts, np.full(len(enough), share))
