@@ -1,0 +1,108 @@
+"""Rankers by votes: rules alone, and rules fused with a model."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from clausal.evaluation.protocol import Ranker
+from clausal.fusion.evidence import Evidence
+from clausal.fusion.lists import Ids, Reals
+from clausal.fusion.questions import model_scores
+
+_FACTS_AT_ONCE = 512
+_DIGITS = (16, 13, 12, 12)
+"""Bits of the best confidence in a score of rules, of the second best, and so on: 53 in all."""
+
+
+class _Votes:
+    """A ranker that answers questions (entity, label, ?); the score of a fact is the mean of its two sides'."""
+
+    def __init__(self, evidence: Evidence, device: torch.device) -> None:
+        self.evidence, self.device = evidence, device
+
+    @property
+    def num_entities(self) -> int:
+        """How many entities there are to rank."""
+        return self.evidence.entities
+
+    @property
+    def num_relations(self) -> int:
+        """How many relations there are."""
+        return self.evidence.relations
+
+    def answers(self, entities: Ids, labels: Ids) -> Tensor:
+        """Score all entities as answers to questions: [questions, entities]."""
+        raise NotImplementedError
+
+    def score(self, subjects: Tensor, relations: Tensor, objects: Tensor) -> Tensor:
+        """Score facts given by ids: the mean of their scores as answers for the subject and for the object."""
+        subject, relation, object = (
+            column.reshape(-1).cpu().numpy().astype(np.int64)
+            for column in torch.broadcast_tensors(subjects, relations, objects)
+        )
+        found = []
+        for start in range(0, len(subject), _FACTS_AT_ONCE):
+            s, r, o = (column[start : start + _FACTS_AT_ONCE] for column in (subject, relation, object))
+            rows = torch.arange(len(s), device=self.device)
+            as_object = self.answers(s, r)[rows, torch.from_numpy(o).to(self.device)]
+            as_subject = self.answers(o, r + self.num_relations)[rows, torch.from_numpy(s).to(self.device)]
+            found.append((as_object + as_subject) / 2)
+        return torch.cat(found) if found else torch.empty(0, device=self.device)
+
+    def score_objects(self, subjects: Tensor, relations: Tensor) -> Tensor:
+        """Score all entities as the object of (s, r, ?): ids [queries], scores [queries, entities]."""
+        return self.answers(_ids(subjects), _ids(relations))
+
+    def score_subjects(self, relations: Tensor, objects: Tensor) -> Tensor:
+        """Score all entities as the subject of (?, r, o): ids [queries], scores [queries, entities]."""
+        return self.answers(_ids(objects), _ids(relations) + self.num_relations)
+
+    def score_relations(self, subjects: Tensor, objects: Tensor) -> Tensor:
+        """Score every relation: ids [b], [b] → [b, relations]."""
+        relations = torch.arange(self.num_relations, device=self.device)
+        scores = self.score(subjects.unsqueeze(-1), relations, objects.unsqueeze(-1))
+        return scores.reshape(len(subjects), self.num_relations)
+
+
+class RulesAlone(_Votes):
+    """Ranks answers by the best rule that votes for them, those with the same by the second best, and so on.
+
+    Nothing is fitted. A score is the best confidence, and in digits behind it the next ones.
+    """
+
+    ranking = "rules"
+
+    def answers(self, entities: Ids, labels: Ids) -> Tensor:
+        """Score all entities as answers to questions: [questions, entities]."""
+        votes = self.evidence.voting.votes(entities, labels)
+        rows = np.repeat(np.arange(len(entities)), np.diff(votes.starts))
+        scores = np.zeros((len(entities), self.num_entities))
+        code, unit = np.zeros(len(rows)), 1.0
+        for place, bits in enumerate(_DIGITS):
+            code += np.floor(votes.top[:, place].astype(np.float64) * 2**bits) * (unit / 2**bits)
+            unit /= 2**bits
+        scores[rows, votes.answers] = code
+        return torch.from_numpy(scores).to(self.device)
+
+
+class Fused(_Votes):
+    """Ranks answers by weights · features: the model's score and the evidence, by weights of relation and direction."""
+
+    def __init__(self, predictor: Ranker, evidence: Evidence, weights: Reals, *, signed: bool = False) -> None:
+        super().__init__(evidence, predictor.device)
+        self.predictor, self.weights = predictor, weights
+        self.ranking = "fused, signed" if signed else "fused"
+
+    def answers(self, entities: Ids, labels: Ids) -> Tensor:
+        """Score all entities as answers to questions: [questions, entities]."""
+        weights = self.weights[labels]
+        scores = model_scores(self.predictor, entities, labels)
+        scores *= torch.from_numpy(weights[:, :1]).float().to(self.device)
+        return scores.add_(torch.from_numpy(self.evidence.added(entities, labels, weights)).to(self.device))
+
+
+def _ids(tensor: Tensor) -> Ids:
+    ids: Ids = tensor.cpu().numpy().astype(np.int64)
+    return ids
