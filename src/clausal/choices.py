@@ -17,6 +17,8 @@ Ties = Literal["realistic", "optimistic", "pessimistic"]
 """Where a fact ranks among those of the same score: in the middle, before them or after them."""
 Filter = Literal["full", "partial"]
 """Which known facts are taken out of the ranking of a part of test: all, or none of the other parts."""
+RankingName = Literal["model", "entailed", "rules", "fused"]
+"""By the model's scores, with what train entails before all else, by votes of rules alone, or by both fused."""
 
 
 class ScorerKind(NamedTuple):

@@ -18,6 +18,7 @@ from clausal.cli.closure import closure
 from clausal.cli.commands import Command, Group
 from clausal.cli.demo import demo
 from clausal.cli.evaluate import evaluate
+from clausal.cli.fuse import fuse
 from clausal.cli.mine import mine
 from clausal.cli.output import say
 from clausal.cli.partition import partition
@@ -52,7 +53,7 @@ def common(
     """Neural link prediction that obeys your clauses."""
 
 
-for command in (demo, train, search, evaluate, predict, certify, clauses, closure, prove, partition, mine):
+for command in (demo, train, search, evaluate, predict, fuse, certify, clauses, closure, prove, partition, mine):
     app.command(cls=Command)(command)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from clausal.choices import RankingName
 from clausal.cli.inputs import ClausesOption, ColumnsOption, GraphArgument, read_clauses, read_graph
 from clausal.cli.output import Format, FormatOption, print_results, say
 from clausal.cli.progress import Bars
@@ -54,8 +55,14 @@ class Entailed(StrEnum):
     first = "first"
 
 
-EntailedOption = Annotated[
-    Entailed | None, typer.Option(help="'first' puts what train entails by the run's clauses before all else.")
+EntailedOption = Annotated[Entailed | None, typer.Option(help="'first' is the same as --ranking entailed.")]
+RankingOption = Annotated[
+    RankingName | None,
+    typer.Option(
+        help="By the model; 'entailed': what train entails by the run's clauses before all else; or, after "
+        "'clausal fuse', by votes of rules alone or fused with the model.",
+        show_default="model",
+    ),
 ]
 
 SplitOption = Annotated[Split, typer.Option(help="Which facts to close.")]

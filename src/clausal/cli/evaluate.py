@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clausal.choices import Filter, Ties
-from clausal.cli.closure import EntailedOption, say_left_out
+from clausal.choices import Filter, RankingName, Ties
+from clausal.cli.closure import EntailedOption, RankingOption, say_left_out
 from clausal.cli.inputs import DeviceOption, read_clauses
 from clausal.cli.output import Format, FormatOption, print_results, say
 from clausal.cli.progress import Bars
 from clausal.errors import InputError
+
+if TYPE_CHECKING:
+    from clausal.evaluation import Evaluation
 
 
 def evaluate(
@@ -24,9 +27,11 @@ def evaluate(
         typer.Option(help="'partial' ranks each part of test without the rest of test in the filter, as the paper."),
     ] = "full",
     relations: Annotated[bool, typer.Option("--relations", help="Metrics of each relation too.")] = False,
+    ranking: RankingOption = None,
     entailed: EntailedOption = None,
     clauses: Annotated[
-        str | None, typer.Option(metavar="FILE", help="With --entailed, clauses that entail instead of the run's.")
+        str | None,
+        typer.Option(metavar="FILE", help="With --ranking entailed, clauses that entail instead of the run's."),
     ] = None,
     classify: Annotated[
         bool,
@@ -41,14 +46,17 @@ def evaluate(
     format: FormatOption = Format.table,
 ) -> None:
     """Evaluate a run by filtered ranking, or by classification of true and false facts."""
-    from clausal.cli.output import classification_rows, evaluation_rows
+    from clausal.cli.output import classification_rows, evaluation_rows, metric_row
     from clausal.graph import read_facts, read_labelled
     from clausal.run import load
+    from clausal.run.ranking import find_ranking
 
-    if (classify or labelled is not None) and entailed is not None:
-        raise InputError("--entailed is about ranking; leave out --classify and --labelled")
-    if clauses is not None and entailed is None:
-        raise InputError("--clauses says what train entails; add --entailed first")
+    chosen_ranking = find_ranking(ranking, None if entailed is None else entailed.value)
+    if (classify or labelled is not None) and (ranking is not None or entailed is not None):
+        option = "--entailed" if ranking is None else "--ranking"
+        raise InputError(f"{option} is about ranking; leave out --classify and --labelled")
+    if clauses is not None and chosen_ranking != "entailed":
+        raise InputError("--clauses says what train entails; add --ranking entailed")
     loaded = load(run, device=device)
     others = None if clauses is None else read_clauses(clauses)
     graph = loaded.graph
@@ -67,19 +75,28 @@ def evaluate(
         rows = classification_rows(found, what, relations)
         print_results(format, rows, found.to_dict(per_relation=relations), title=f"{run}: classification")
         return
-    if entailed is not None:
+    if chosen_ranking == "entailed":
         say_left_out(loaded.closure_under(others))
-    with Bars() as bars:
-        evaluation = loaded.evaluate(
+
+    def measured(ranking: RankingName, bars: Bars) -> Evaluation:
+        return loaded.evaluate(
             chosen,
             ties=ties,
             filter=filter,
             per_relation=relations,
-            entailed="first" if entailed else None,
+            ranking=ranking,
             clauses=others,
             observer=bars,
         )
+
+    with Bars() as bars:
+        evaluation = measured(chosen_ranking, bars)
+        beside = measured("model", bars) if chosen_ranking in ("rules", "fused") else None
     payload = evaluation.to_dict() | ({} if split in graph.splits else {"split": split})
-    name = "filtered ranking" if entailed is None else "filtered ranking, entailed first"
+    name = "filtered ranking" if evaluation.ranking == "model" else f"filtered ranking, {evaluation.ranking}"
+    rows = evaluation_rows(payload, raw=True)
+    if beside is not None:
+        rows.append(metric_row(f"{payload['split']}, the model alone", beside.filtered["both"]))
+        payload["model"] = beside.to_dict()
     title = f"{run}: {name}, {ties} ties, {filter} filter"
-    print_results(format, evaluation_rows(payload, raw=True), payload, title=title)
+    print_results(format, rows, payload, title=title)

@@ -21,6 +21,8 @@ class EntailedFirst:
     They say nothing but the order, which is exactly the model's: adding to a score would round, and make ties.
     """
 
+    ranking = "entailed first"
+
     def __init__(self, predictor: Ranker, closure: Facts) -> None:
         check_facts(closure, predictor)
         self.predictor = predictor

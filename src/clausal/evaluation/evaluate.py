@@ -11,7 +11,6 @@ import numpy as np
 
 from clausal.choices import Filter, Ties
 from clausal.errors import InputError, did_you_mean
-from clausal.evaluation.entailed import EntailedFirst
 from clausal.evaluation.known import Ids, Known
 from clausal.evaluation.protocol import Ranker
 from clausal.evaluation.ranking import rank
@@ -19,8 +18,8 @@ from clausal.evaluation.ranks import Metrics, Ranks, SideMetrics, metrics
 from clausal.graph.graph import Facts, Graph
 from clausal.observer import Observer, replaces
 
-Ranking = Literal["model", "entailed first"]
-"""By the model's scores alone, or with the facts of a closure before all others."""
+Ranking = Literal["model", "entailed first", "rules", "fused", "fused, signed"]
+"""By the model's scores alone, with the facts of a closure before all others, by votes of rules, or by both fused."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +121,7 @@ def evaluate(
     relation_ranks = {
         graph.relations[relation]: ranks.take(np.flatnonzero(facts[:, 1] == relation)) for relation in relations
     }
-    ranking: Ranking = "entailed first" if isinstance(predictor, EntailedFirst) else "model"
+    ranking: Ranking = getattr(predictor, "ranking", "model")
     return Evaluation(ranks, part_ranks, relation_ranks, filter, name, ranking)
 
 

@@ -78,9 +78,7 @@ def collect_lists(
     return join_lists(parts)
 
 
-def _hidden(
-    index: Known, facts: Facts, objects: NDArray[np.bool_], entities: int, relations: int
-) -> tuple[Ids, Ids]:
+def _hidden(index: Known, facts: Facts, objects: NDArray[np.bool_], entities: int, relations: int) -> tuple[Ids, Ids]:
     """Return the known answers to questions, the fact's own too: where those of each start, and all of them."""
     rows, found = [], []
     for side, answers, queries in (

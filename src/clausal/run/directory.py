@@ -41,11 +41,13 @@ from clausal.run.storage import FACTS, VOCABULARY, load_stored_graph, store_grap
 FORMAT = 1
 MODEL = "model.safetensors"
 CALIBRATION = "calibration.json"
+FUSION = "fusion.json"
+FUSION_ARRAYS = "fusion.safetensors"
 LOG = "log.jsonl"
 CHECKPOINT = Path("checkpoint") / "state.safetensors"
 _LOCK = CHECKPOINT.with_name("lock")
 _START = ("run.json", "config.toml", "clauses.txt", VOCABULARY, FACTS)
-_FILES = (*_START, LOG, CHECKPOINT, _LOCK, "metrics.json", CALIBRATION, MODEL)
+_FILES = (*_START, LOG, CHECKPOINT, _LOCK, "metrics.json", CALIBRATION, MODEL, FUSION, FUSION_ARRAYS)
 
 
 class _StoredClauses(Sequence[Clause]):
@@ -230,6 +232,14 @@ class RunDirectory:
             return Calibration.from_dict(read_json(path), self.graph.relations)
         except ValueError as error:
             raise InputError(f"{path}: damaged: {error}") from None
+
+
+def copy_finished(source: Path, target: Path) -> None:
+    """Copy the files of a finished run, all but its fusion."""
+    for name in (*_START, LOG, "metrics.json", CALIBRATION, MODEL):
+        if (source / name).exists():
+            with explained_os_errors(source / name):
+                shutil.copyfile(source / name, target / name)
 
 
 @contextmanager

@@ -5,7 +5,7 @@ Each answer can say whether train has it or entails it by clauses; those that fo
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -13,16 +13,22 @@ from torch import Tensor
 
 from clausal.errors import InputError
 from clausal.evaluation import Calibration
-from clausal.evaluation.protocol import score_facts
+from clausal.evaluation.protocol import Ranker, score_facts
 from clausal.graph.facts import Facts, occur_in
 from clausal.graph.graph import Graph
 from clausal.graph.query import Query, parse_query, query_ids
-from clausal.model.predictor import LinkPredictor
 
 Entailed = Literal["first"]
 """What to do with the facts that train entails: put them before all others."""
 Entailment = Literal["given", "entailed", "not entailed"]
 """Whether train has a fact, entails it by clauses, or neither."""
+
+
+class AnswerRanker(Ranker, Protocol):
+    """A ranker that can also be asked which relation two entities have."""
+
+    def score_relations(self, subjects: Tensor, objects: Tensor) -> Tensor:
+        """Score every relation: ids [b], [b] → [b, relations]."""
 
 
 class Answer(NamedTuple):
@@ -44,7 +50,7 @@ class Answer(NamedTuple):
 
 
 def predict(
-    predictor: LinkPredictor,
+    predictor: AnswerRanker,
     graph: Graph,
     query: str,
     k: int = 10,
@@ -89,12 +95,6 @@ def predict(
     ]
 
 
-def check_entailed(entailed: str | None) -> None:
-    """Refuse a place for entailed facts that does not exist."""
-    if entailed not in (None, "first"):
-        raise InputError(f"entailed facts can come 'first', or be ranked as all others (None); got {entailed!r}")
-
-
 def entailments(facts: Facts, graph: Graph, closure: Facts) -> list[Entailment]:
     """Say of each fact whether train has it, entails it by the clauses of the closure, or neither."""
     sizes = len(graph.entities), len(graph.relations)
@@ -114,7 +114,7 @@ def candidates(query: Query, graph: Graph) -> np.ndarray:
 
 
 @torch.no_grad()
-def score_candidates(predictor: LinkPredictor, query: Query, graph: Graph) -> np.ndarray:
+def score_candidates(predictor: AnswerRanker, query: Query, graph: Graph) -> np.ndarray:
     """Score every fact that could answer the query. Shape [candidates]."""
 
     def tensor(given: int | None) -> Tensor:

@@ -16,10 +16,10 @@ import torch
 from numpy.typing import ArrayLike
 from torch import nn
 
-from clausal.choices import Filter, RegionName, SemanticsName, Ties
+from clausal.choices import Filter, RankingName, RegionName, SemanticsName, Ties
 from clausal.config import Settings
 from clausal.errors import InputError
-from clausal.evaluation import Calibration
+from clausal.evaluation import Calibration, Ranker
 from clausal.graph.graph import Facts, Graph
 from clausal.logic.syntax import Clause
 from clausal.model.build import build_predictor, build_scorer, find_device
@@ -27,11 +27,15 @@ from clausal.model.predictor import LinkPredictor
 from clausal.model.scorers.base import Scorer
 from clausal.observer import Observer, replaces
 from clausal.run.checkpoint import read_tensors, require_shape
-from clausal.run.directory import MODEL, RunDirectory
-from clausal.run.prediction import Answer, Entailed, check_entailed, predict
+from clausal.run.directory import FUSION, MODEL, RunDirectory
+from clausal.run.prediction import Answer, AnswerRanker, Entailed, predict
+from clausal.run.ranking import find_ranking
 
 if TYPE_CHECKING:
     from clausal.evaluation import Classification, Evaluation
+    from clausal.fusion import FusedExplanation, Fusion
+    from clausal.fusion.evidence import Evidence
+    from clausal.fusion.ranker import Fused, RulesAlone
     from clausal.logic.closure import Closure
     from clausal.run.certification import Certification
     from clausal.run.explanation import Explanation
@@ -48,6 +52,8 @@ class Run:
     metrics: dict[str, Any] = field(default_factory=dict)
     path: Path | None = None
     calibration: Calibration | None = None
+    fused: Fusion | None = None
+    """A fusion that is not in the run directory: see ``fusion``."""
     _last_closure: list[tuple[Sequence[Clause], Closure]] = field(default_factory=list, init=False, repr=False)
 
     @cached_property
@@ -70,25 +76,83 @@ class Run:
             raise InputError("the run was trained without clauses, so train entails nothing; name some: --clauses FILE")
         return close(self.graph, clauses)
 
+    @cached_property
+    def fusion(self) -> Fusion:
+        """The rules that vote in this run and their weights; an error where it has none."""
+        from clausal.run.fusing import read_fusion_of
+
+        return self.fused if self.fused is not None else read_fusion_of(self)
+
+    @cached_property
+    def _evidence(self) -> Evidence:
+        return self.fusion.evidence(self.graph)
+
+    def _votes(self, ranking: RankingName) -> RulesAlone | Fused:
+        from clausal.fusion.ranker import RulesAlone
+
+        if ranking == "rules":
+            return RulesAlone(self._evidence, self.predictor.device)
+        return self.fusion.ranker(self.predictor.with_table(), self._evidence)
+
+    @cached_property
+    def is_fused(self) -> bool:
+        """Whether the run has a fusion."""
+        return self.fused is not None or (self.path is not None and (self.path / FUSION).is_file())
+
+    def fuse(
+        self,
+        clauses: Sequence[Clause] | None = None,
+        *,
+        mine: bool | None = None,
+        signed: bool = False,
+        seconds: float | None = None,
+        out: str | Path | None = None,
+        observer: Observer | None = None,
+    ) -> Run:
+        """Let rules vote: return this run with a fusion of the model and the votes, fitted on valid.
+
+        The rules are ``clauses``, or mined from train (``mine``; so it is where no clauses are given), or both.
+        Mining ends after ``seconds``. No vote counts against an answer unless ``signed``. ``out`` is a new run
+        directory for the result. Ask it with ``ranking="fused"``.
+        """
+        from clausal.run.fusing import fuse_run
+
+        mine = clauses is None if mine is None else mine
+        return fuse_run(self, clauses, mine=mine, signed=signed, seconds=seconds, out=out, observer=observer)
+
     def predict(
         self,
         query: str,
         k: int = 10,
         *,
         new: bool = False,
+        ranking: RankingName | None = None,
         entailed: Entailed | None = None,
         clauses: Sequence[Clause] | None = None,
     ) -> list[Answer]:
         """Answer ``relation(subject, ?)``, ``relation(?, object)`` or ``?(subject, object)`` with the best k names.
 
-        ``new`` leaves out facts that the graph already has. ``entailed="first"`` puts answers that train has or
-        entails by the run's clauses, or others, before the rest. An answer has a probability where the run has a
-        calibration. ``pandas.DataFrame(run.predict(…))`` makes a table.
+        ``new`` leaves out facts that the graph already has. ``ranking`` is ``"model"``; ``"entailed"``, which puts
+        answers that train has or entails by the run's clauses, or others, before the rest; or, in a run with votes
+        (see ``fuse``), ``"rules"`` or ``"fused"``. ``entailed="first"`` is the same as ``ranking="entailed"``. An
+        answer has a probability where the ranking has a calibration. ``pandas.DataFrame(run.predict(…))`` makes a
+        table.
         """
-        check_entailed(entailed)
-        closure = self.closure_under(clauses).facts if entailed else None
-        return predict(
-            self.predictor.with_table(), self.graph, query, k, new=new, closure=closure, calibration=self.calibration
+        ranking = find_ranking(ranking, entailed)
+        closure = self.closure_under(clauses).facts if ranking == "entailed" else None
+        ranker: AnswerRanker = self.predictor.with_table()
+        calibration = self.calibration
+        if ranking in ("rules", "fused"):
+            ranker = self._votes(ranking)
+            calibration = self.fusion.calibration if ranking == "fused" else None
+        return predict(ranker, self.graph, query, k, new=new, closure=closure, calibration=calibration)
+
+    def explain_votes(self, query: str, answers: Sequence[Answer]) -> list[FusedExplanation]:
+        """Say of each answer to a query under the ranking ``"fused"`` what the model and the rules contributed."""
+        from clausal.run.fusing import explain_votes
+
+        return explain_votes(
+            self.fusion.ranker(self.predictor.with_table(), self._evidence), self.graph, query, answers
         )
 
     def explain(
@@ -113,6 +177,7 @@ class Run:
         ties: Ties = "realistic",
         filter: Filter = "full",
         per_relation: bool = False,
+        ranking: RankingName | None = None,
         entailed: Entailed | None = None,
         clauses: Sequence[Clause] | None = None,
         observer: Observer | None = None,
@@ -120,15 +185,20 @@ class Run:
     ) -> Evaluation:
         """Rank a split, or facts given as ids, and measure the ranking.
 
-        ``entailed="first"`` ranks what train entails by the run's clauses, or others, above all else; the result
-        says so in ``ranking``.
+        ``ranking="entailed"`` (or ``entailed="first"``) ranks what train entails by the run's clauses, or others,
+        above all else; ``"rules"`` and ``"fused"`` rank by the votes of a run that was fused. The result says so in
+        ``ranking``.
         """
         from clausal.evaluation import EntailedFirst, evaluate
 
-        check_entailed(entailed)
-        predictor = self.predictor.with_table()
+        ranking = find_ranking(ranking, entailed)
+        ranker: Ranker = self.predictor.with_table()
+        if ranking == "entailed":
+            ranker = EntailedFirst(ranker, self.closure_under(clauses).facts)
+        elif ranking != "model":
+            ranker = self._votes(ranking)
         return evaluate(
-            EntailedFirst(predictor, self.closure_under(clauses).facts) if entailed else predictor,
+            ranker,
             self.graph,
             split=split,
             ties=ties,
