@@ -12,12 +12,13 @@ import numpy as np
 
 from clausal.logic.mining.compiling import in_threads, threads
 from clausal.logic.mining.edges import Edges, Ids
+from clausal.logic.mining.known_pairs import known_pairs
 from clausal.logic.mining.path_counts import count_one, count_three, count_two
 from clausal.logic.mining.path_rules import MOST_ATOMS, PRIOR, PathRules
 from clausal.logic.mining.walks import Walks
 from clausal.observer import Observer
 
-STEPS = 3_000_000_000
+STEPS = 1_500_000_000
 """Edges that may be walked for the bodies of one length; beyond that, a sample of the entities begins them."""
 
 
@@ -60,7 +61,8 @@ class _Search:
         keys, support = count_one(self.walks.relations, self.walks.run_start, self.walks.run_labels)
         body, head = np.divmod(keys, max(self.walks.relations, 1))
         pairs = self.walks.edges_of_label()[body]
-        return self._admitted(head, body[:, None], support, pairs, 1.0)
+        every = np.arange(len(self.walks.group_label))
+        return self._admitted(head, body[:, None], support, pairs, every, 1.0)
 
     def longer(self, length: int, steps: int) -> Iterator[PathRules]:
         """Yield the rules of one length, by the first labels of their bodies, until the time is over."""
@@ -79,7 +81,7 @@ class _Search:
         def work(label: int) -> PathRules:
             space = spaces.get()
             try:
-                return self._of_label(length, label, own[label], share, space)
+                return self._of_label(length, label, own[label], groups, share, space)
             finally:
                 spaces.put(space)
 
@@ -121,7 +123,7 @@ class _Search:
         chosen[np.random.default_rng(self.seed).choice(sources, wanted, replace=False)] = True
         return every[chosen[walks.group_source]], wanted / len(sources)
 
-    def _of_label(self, length: int, label: int, own: Ids, share: float, space: list[Ids]) -> PathRules:
+    def _of_label(self, length: int, label: int, own: Ids, groups: Ids, share: float, space: list[Ids]) -> PathRules:
         walks, labels = self.walks, self.walks.labels
         arrays = (
             *(walks.targets, walks.group_source, walks.group_label, walks.group_start, walks.first_group),
@@ -138,12 +140,15 @@ class _Search:
         body = np.column_stack([np.full(len(later), label), later])
         backwards = head >= walks.relations
         body[backwards] = ((body[backwards] + walks.relations) % labels)[:, ::-1]
-        return self._admitted(head % walks.relations, body, support, pairs, share)
+        return self._admitted(head % walks.relations, body, support, pairs, groups, share)
 
-    def _admitted(self, heads: Ids, body: Ids, support: Ids, pairs: Ids, share: float) -> PathRules:
+    def _admitted(self, heads: Ids, body: Ids, support: Ids, pairs: Ids, groups: Ids, share: float) -> PathRules:
         """Return the rules that reach the thresholds, with counts for the whole graph."""
         enough = np.flatnonzero((support >= self.min_support) & (support / (pairs + PRIOR) >= self.min_confidence))
         bodies = np.full((len(enough), MOST_ATOMS), -1, np.int64)
         bodies[:, : body.shape[1]] = body[enough]
-        counts = support[enough] / share, pairs[enough] / share
-        return PathRules(self.walks.relations, heads[enough], bodies, *counts, np.full(len(enough), share))
+        heads = heads[enough]
+        known = known_pairs(self.walks, groups, heads, bodies)
+        counts = (count / share for count in (support[enough], pairs[enough], known))
+        columns = dict(zip(("support", "pairs", "known"), counts, strict=True))
+        return PathRules(self.walks.relations, heads, bodies, **columns, share=np.full(len(enough), share))
