@@ -14,12 +14,11 @@ from clausal.logic.mining.walks import Walks
 def known_pairs(walks: Walks, groups: Ids, heads: Ids, bodies: Ids) -> Any:
     """Count the pairs of rules whose subject, and whose object, has some fact of the head: two columns.
 
-    Paths begin at ``groups``; those of one end are counted from that end.
+    Paths begin at ``groups``, which are sorted by label; those of each end are counted from that end.
     """
     every = np.concatenate([bodies, backwards(bodies, walks.relations)])
     labels = np.concatenate([heads, heads + walks.relations])
     order = np.lexsort((labels, *every.T[::-1]))
-    groups = groups[np.argsort(walks.group_label[groups], kind="stable")]
     starts = np.searchsorted(walks.group_label[groups], np.arange(walks.labels + 1))
     arrays = (walks.targets, walks.group_source, walks.group_label, walks.group_start, walks.first_group)
     found = np.empty(len(every))
