@@ -29,6 +29,8 @@ class PathRules:
     distinct pairs (x, z) of the body that are facts of the head, ``pairs`` all of them, in the facts that were mined.
     Where ``share`` is below 1, both are estimates, without bias, from that share of the entities at one end.
 
+    ``known`` has two columns: the pairs whose subject, and whose object, has some fact of the head's relation.
+
     They are in the order of ``confidence``, then support, then length, head and labels.
     """
 
@@ -37,6 +39,7 @@ class PathRules:
     bodies: Ids
     support: Reals
     pairs: Reals
+    known: Reals
     share: Reals
     complete: bool = True
     """Whether no time limit ended the search."""
@@ -56,6 +59,16 @@ class PathRules:
         return self.support * self.share / (self.pairs * self.share + PRIOR)
 
     @property
+    def answer_confidence(self) -> Reals:
+        """The same for answers to (x, h, ?) and to (?, h, z), two columns, corrected for what the facts lack.
+
+        A question has some answer. So a pair counts against a rule only where some answer to its question is known:
+        of the other questions the facts lack all answers, and whether the rule is right there nobody knows.
+        """
+        asked = np.maximum(self.known, self.support[:, None]) * self.share[:, None]
+        return (self.support * self.share)[:, None] / (asked + PRIOR)
+
+    @property
     def lower_bound(self) -> Reals:
         """Lower bound (95 %) of the share of predictions that are facts; estimates count the cases that were seen."""
         return wilson_lower(self.support * self.share, self.pairs * self.share)
@@ -65,7 +78,9 @@ class PathRules:
         return self._rows(np.arange(len(self))[chosen])
 
     def _rows(self, rows: Ids) -> PathRules:
-        columns = {name: getattr(self, name)[rows] for name in ("heads", "bodies", "support", "pairs", "share")}
+        columns = {
+            name: getattr(self, name)[rows] for name in ("heads", "bodies", "support", "pairs", "known", "share")
+        }
         return PathRules(self.relations, **columns, complete=self.complete)
 
     def sorted(self) -> PathRules:
@@ -78,9 +93,8 @@ class PathRules:
         """Return the rules of all parts, in order."""
         if not parts:
             none = np.empty(0)
-            return PathRules(
-                relations, none.astype(np.int64), np.empty((0, MOST_ATOMS), np.int64), none, none, none, complete
-            )
+            heads, bodies = none.astype(np.int64), np.empty((0, MOST_ATOMS), np.int64)
+            return PathRules(relations, heads, bodies, none, none, np.empty((0, 2)), none, complete)
         names = [field.name for field in fields(PathRules)][1:-1]
         columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
         return PathRules(relations, **columns, complete=complete).sorted()

@@ -12,13 +12,17 @@ import numpy as np
 
 from clausal.logic.mining.compiling import in_threads, threads
 from clausal.logic.mining.edges import Edges, Ids
+from clausal.logic.mining.known_pairs import known_pairs
 from clausal.logic.mining.path_counts import count_one, count_three, count_two
 from clausal.logic.mining.path_rules import MOST_ATOMS, PRIOR, PathRules
 from clausal.logic.mining.walks import Walks
 from clausal.observer import Observer
 
-STEPS = 3_000_000_000
+STEPS = 1_000_000_000
 """Edges that may be walked for the bodies of one length; beyond that, a sample of the entities begins them."""
+
+
+_SEEN = 5  # facts in a sample that a rule predicts, at least: fewer say little of the others
 
 
 def mine_paths(
@@ -36,7 +40,7 @@ def mine_paths(
 
     The same seed gives the same rules unless ``seconds`` ends the search, which ``complete`` then says. Where walking
     the paths of one length would take more than ``steps`` edges, they are walked from a sample of the entities, and
-    a rule needs the least support among the cases that were seen.
+    a rule needs the least support, and 5, among the cases that were seen.
     """
     until = None if seconds is None else time.monotonic() + seconds
     search = _Search(Walks.of(edges), min_support, min_confidence, seed, until, observer or Observer())
@@ -60,16 +64,15 @@ class _Search:
         keys, support = count_one(self.walks.relations, self.walks.run_start, self.walks.run_labels)
         body, head = np.divmod(keys, max(self.walks.relations, 1))
         pairs = self.walks.edges_of_label()[body]
-        return self._admitted(head, body[:, None], support, pairs, 1.0)
+        return self._admitted(head, body[:, None], support, pairs, self.walks.groups_by_label, 1.0)
 
     def longer(self, length: int, steps: int) -> Iterator[PathRules]:
         """Yield the rules of one length, by the first labels of their bodies, until the time is over."""
         groups, share = self._starts(length, steps)
-        order = groups[np.argsort(self.walks.group_label[groups], kind="stable")]
-        labels, starts = np.unique(self.walks.group_label[order], return_index=True)
+        labels, starts = np.unique(self.walks.group_label[groups], return_index=True)
         if not len(labels):
             return
-        own = dict(zip(labels.tolist(), np.split(order, starts[1:]), strict=True))
+        own = dict(zip(labels.tolist(), np.split(groups, starts[1:]), strict=True))
         cost = self._cost(length)
         by_cost = sorted(own, key=lambda label: (-int(cost[own[label]].sum()), label))
         spaces: queue.SimpleQueue[list[Ids]] = queue.SimpleQueue()
@@ -79,7 +82,7 @@ class _Search:
         def work(label: int) -> PathRules:
             space = spaces.get()
             try:
-                return self._of_label(length, label, own[label], share, space)
+                return self._of_label(length, label, own[label], groups, share, space)
             finally:
                 spaces.put(space)
 
@@ -109,9 +112,9 @@ class _Search:
         return np.diff(total[self.walks.group_start])
 
     def _starts(self, length: int, steps: int) -> tuple[Ids, float]:
-        """Return the groups that begin the paths, and the share of the entities that they are from."""
+        """Return the groups that begin the paths, by label, and the share of the entities that they are from."""
         walks = self.walks
-        every = np.arange(len(walks.group_label))
+        every = walks.groups_by_label
         total = int(self._cost(length).sum())
         sources = np.unique(walks.group_source)
         wanted = len(sources) if total <= steps else max(1, int(len(sources) * (steps / total)))
@@ -119,9 +122,9 @@ class _Search:
             return every, 1.0
         chosen = np.zeros(walks.entities, np.bool_)
         chosen[np.random.default_rng(self.seed).choice(sources, wanted, replace=False)] = True
-        return every[chosen[walks.group_source]], wanted / len(sources)
+        return every[chosen[walks.group_source[every]]], wanted / len(sources)
 
-    def _of_label(self, length: int, label: int, own: Ids, share: float, space: list[Ids]) -> PathRules:
+    def _of_label(self, length: int, label: int, own: Ids, groups: Ids, share: float, space: list[Ids]) -> PathRules:
         walks, labels = self.walks, self.walks.labels
         arrays = (
             *(walks.targets, walks.group_source, walks.group_label, walks.group_start, walks.first_group),
@@ -138,12 +141,16 @@ class _Search:
         body = np.column_stack([np.full(len(later), label), later])
         backwards = head >= walks.relations
         body[backwards] = ((body[backwards] + walks.relations) % labels)[:, ::-1]
-        return self._admitted(head % walks.relations, body, support, pairs, share)
+        return self._admitted(head % walks.relations, body, support, pairs, groups, share)
 
-    def _admitted(self, heads: Ids, body: Ids, support: Ids, pairs: Ids, share: float) -> PathRules:
+    def _admitted(self, heads: Ids, body: Ids, support: Ids, pairs: Ids, groups: Ids, share: float) -> PathRules:
         """Return the rules that reach the thresholds, with counts for the whole graph."""
-        enough = np.flatnonzero((support >= self.min_support) & (support / (pairs + PRIOR) >= self.min_confidence))
+        least = self.min_support if share == 1 else max(self.min_support, _SEEN)
+        enough = np.flatnonzero((support >= least) & (support / (pairs + PRIOR) >= self.min_confidence))
         bodies = np.full((len(enough), MOST_ATOMS), -1, np.int64)
         bodies[:, : body.shape[1]] = body[enough]
-        counts = support[enough] / share, pairs[enough] / share
-        return PathRules(self.walks.relations, heads[enough], bodies, *counts, np.full(len(enough), share))
+        heads = heads[enough]
+        known = known_pairs(self.walks, groups, heads, bodies)
+        counts = (count / share for count in (support[enough], pairs[enough], known))
+        columns = dict(zip(("support", "pairs", "known"), counts, strict=True))
+        return PathRules(self.walks.relations, heads, bodies, **columns, share=np.full(len(enough), share))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from clausal.logic.mining.attribute_rules import AttributeRules, Attributes
 from clausal.logic.mining.compiling import in_threads, threads
 from clausal.logic.mining.edges import Edges, Ids
+from clausal.logic.mining.known_pairs import backwards
 from clausal.logic.mining.path_rules import PathRules
 from clausal.logic.mining.vote_counts import KINDS, OF_ANSWER, OF_QUESTION, PATH, count_votes
 from clausal.logic.mining.walks import Walks
@@ -79,14 +80,13 @@ class RuleVotes:
 def _by_label(paths: PathRules) -> tuple[Any, ...]:
     """Return the path rules by the label that is asked for, both ways, then by their bodies."""
     labels = 2 * paths.relations
-    turned = np.where(paths.bodies >= 0, (paths.bodies + paths.relations) % max(labels, 1), -1)[:, ::-1]
-    turned = np.take_along_axis(turned, np.argsort(turned < 0, axis=1, kind="stable"), axis=1)
     heads = np.concatenate([paths.heads, paths.heads + paths.relations])
-    bodies = np.concatenate([paths.bodies, turned])
+    bodies = np.concatenate([paths.bodies, backwards(paths.bodies, paths.relations)])
+    confidence = paths.answer_confidence.T.ravel().astype(np.float32)
     order = np.lexsort((*bodies.T[::-1], heads))
     rule = order % max(len(paths), 1)
     starts = np.searchsorted(heads[order], np.arange(labels + 1))
-    return starts, np.ascontiguousarray(bodies[order]), paths.confidence.astype(np.float32)[rule], rule
+    return starts, np.ascontiguousarray(bodies[order]), confidence[order], rule
 
 
 def _constants(edges: Edges, rules: AttributeRules | None) -> tuple[Any, ...]:

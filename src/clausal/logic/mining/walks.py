@@ -6,6 +6,7 @@ Paths are walked under object identity: all entities of a path are different. So
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -68,6 +69,11 @@ class Walks:
     def group_of_edge(self) -> Ids:
         """The group of each edge."""
         return np.repeat(np.arange(len(self.group_label)), np.diff(self.group_start))
+
+    @cached_property
+    def groups_by_label(self) -> Ids:
+        """The groups, sorted by label."""
+        return np.argsort(self.group_label, kind="stable")
 
     def edges_of_label(self) -> Ids:
         """Count the edges of each label."""
