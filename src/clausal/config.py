@@ -280,7 +280,7 @@ class Settings(_Section):
         """Take a preset, by name or by value, then what a TOML file says, then ``section.key=value`` assignments."""
         start = read_preset(preset) if isinstance(preset, str) else preset or {}
         values: dict[str, Any] = {section: dict(given) for section, given in start.items()}
-        for section, given in (_read_toml(Path(path)) if path else {}).items():
+        for section, given in (read_settings_file(Path(path)) if path else {}).items():
             both = isinstance(given, dict) and section in values
             values[section] = values[section] | given if both else given
         changes = list(assignments)
@@ -299,7 +299,7 @@ class Settings(_Section):
 
 def load_stored_settings(path: Path) -> Settings:
     """Read the settings of a run directory, which an older version may have written."""
-    values = _read_toml(path)
+    values = read_settings_file(path)
     for (section, name), replaced in _GONE.items():
         given = values.get(section)
         if isinstance(given, dict) and isinstance(given.get(name), str):
@@ -307,7 +307,8 @@ def load_stored_settings(path: Path) -> Settings:
     return Settings.from_mapping(values, str(path))
 
 
-def _read_toml(path: Path) -> dict[str, Any]:
+def read_settings_file(path: Path) -> dict[str, Any]:
+    """Return the values of a TOML file by section, unchecked."""
     check_regular(path)
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))

@@ -42,10 +42,12 @@ FORMAT = 1
 MODEL = "model.safetensors"
 CALIBRATION = "calibration.json"
 LOG = "log.jsonl"
+RACE = "race.json"
+RACE_TRIALS = "race.jsonl"
 CHECKPOINT = Path("checkpoint") / "state.safetensors"
 _LOCK = CHECKPOINT.with_name("lock")
 _START = ("run.json", "config.toml", "clauses.txt", VOCABULARY, FACTS)
-_FILES = (*_START, LOG, CHECKPOINT, _LOCK, "metrics.json", CALIBRATION, MODEL)
+_FILES = (*_START, LOG, RACE, RACE_TRIALS, CHECKPOINT, _LOCK, "metrics.json", CALIBRATION, MODEL)
 
 
 class _StoredClauses(Sequence[Clause]):
@@ -88,8 +90,12 @@ class RunDirectory:
         clauses: Sequence[Clause],
         settings: Settings,
         custom: Sequence[str] = (),
+        race: Mapping[str, Any] | None = None,
     ) -> RunDirectory:
-        """Make a new run directory; an existing one is never touched."""
+        """Make a new run directory; an existing one is never touched.
+
+        With ``race`` the settings are those that a race starts from, and ``settle_race`` replaces them.
+        """
         path = Path(path)
         check_new_folder(path, "choose another --out, or go on with an unfinished run there by --resume")
         about = {
@@ -105,6 +111,8 @@ class RunDirectory:
             write_text(folder / "clauses.txt", "".join(f"{print_clause(clause)}\n" for clause in clauses))
             write_text(folder / "config.toml", settings.to_toml())
             write_json(folder / "run.json", about)
+            if race is not None:
+                write_json(folder / RACE, race)
         return RunDirectory(path)
 
     @staticmethod
@@ -162,6 +170,27 @@ class RunDirectory:
         """The clauses of the training."""
         path = self.path / "clauses.txt"
         return _StoredClauses(read_text(path), str(path))
+
+    @property
+    def race(self) -> dict[str, Any] | None:
+        """What was raced for the settings, and what won once ``racing`` is over; None without a race."""
+        path = self.path / RACE
+        return read_json(path) if path.exists() else None
+
+    @property
+    def racing(self) -> bool:
+        """Whether the settings are still being chosen."""
+        race = self.race
+        return race is not None and "changes" not in race
+
+    def settle_race(self, race: Mapping[str, Any], settings: Settings, clauses: Sequence[Clause]) -> None:
+        """End a race: write what it chose, and last that it has ended."""
+        text = "".join(f"{print_clause(clause)}\n" for clause in clauses)
+        write_text(self.path / "clauses.txt", text, self.temporary_folder)
+        write_text(self.path / "config.toml", settings.to_toml(), self.temporary_folder)
+        write_json(self.path / RACE, race, self.temporary_folder)
+        for name in ("settings", "clauses"):
+            self.__dict__.pop(name, None)  # what was read before
 
     @property
     def finished(self) -> bool:
