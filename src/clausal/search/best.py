@@ -27,6 +27,7 @@ _CORRUPTION_DIM = 256
 _BYTES = 4 * 5  # a parameter, its gradient, AdaGrad's accumulator, the average and the best model so far
 _REGULARISER = 0.1, 0.005  # the most and the least weight of N3
 _REGULARISED_FACTS = 0.3  # of an entity: the weight for entities of one fact, before these limits
+_MANY_FACTS = 50_000  # half as many passes have as many steps
 _WEIGHT = 5e-3  # of clauses, for each fact of a batch
 _CONTAINER = Path("/sys/fs/cgroup/memory.max")  # the limit of a container, on Linux
 
@@ -95,7 +96,7 @@ def _against_all_entities(entities: int, facts: int, dim: int) -> dict[str, Any]
             "batch_size": min(1024, max(64, hundredth)),
         },
         "train": {
-            "epochs": 100,
+            "epochs": 100 if facts < _MANY_FACTS else 50,
             "passes": 1,
             "learning_rate": 0.1,
             "initial_accumulator": 0.0,

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+from clausal.choices import SCORERS
 from clausal.config import Settings
 from clausal.search.best import against_corruptions
 from clausal.search.space import matters, setting
 
 _HALF_DECADE = 10**0.5
 _WEIGHTS = (3e-4, 0.3)  # the least and the largest weight of a regulariser
-RELATION_WEIGHTS = (0.0, 0.25, 1.0, 4.0)
-SMALL_RELATION_WEIGHT = 0.05
 _BATCHES = (16, 1024)
 _LEARNING_RATES = (0.03, 0.1, 0.3)
 _MARGINS = (1.0, 2.0, 5.0, 10.0)
@@ -36,11 +35,16 @@ def regulariser_ladder(start: Settings, fixed: Collection[str], factor: float = 
     return [(name, (*reversed(down), *up[1:]))]
 
 
+def relation_weights(start: Settings, fixed: Collection[str]) -> list[str]:
+    """Return the name of the weight of predicting relations, where there can be one and a user gave none."""
+    name = "facts.relation_weight"
+    possible = start.facts.training == "1-vs-all" and SCORERS[start.model.scorer].trilinear
+    return [name] if possible and not start.facts.relation_weight and name not in fixed else []
+
+
 def further_ladders(start: Settings, fixed: Collection[str]) -> list[Ladder]:
     """Return what else can be climbed, the most rewarding first."""
     ladders: list[Ladder] = []
-    if start.facts.training == "1-vs-all" and start.facts.relation_weight in RELATION_WEIGHTS:
-        ladders.append(("facts.relation_weight", RELATION_WEIGHTS))
     if start.facts.loss in ("hinge", "pairwise"):
         ladders.append(("facts.margin", _with(_MARGINS, start.facts.margin)))
     if start.facts.batch_size and start.facts.training != "corruption":

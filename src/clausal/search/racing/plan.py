@@ -1,6 +1,7 @@
 """The plan of a race: how much work it may take, and how small and short its trials are.
 
-Trials are of the final dimension where that leaves room for enough of them, and of a smaller one elsewhere.
+Trials are of the final dimension where that leaves room for enough of them, and else of a half, a quarter or an eighth
+of it: the best weights of regulariser and relations depend on the dimension, so no smaller ones.
 """
 
 from __future__ import annotations
@@ -9,17 +10,17 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from clausal.config import Settings
-from clausal.search.best import DIMS, Machine
+from clausal.search.best import Machine
 from clausal.search.racing.work import Size, minutes_of_work, training_work
 from clausal.search.space import change
 
 SHARE = 0.4  # of the final training's work
 MINUTES = 1.0  # or this, where it is more
-_TRIALS = 14
-_TRIALS_OF_CLAUSES = 4
-_EPOCHS = (8, 20, 40)  # of a trial: the least, enough, and the most
-_VALIDATIONS = 8
-_SMALLEST = 64
+_TRIALS = 8, 12  # if a race has room for so many, the dimension is large enough; and trials are longer than so
+_OF_CLAUSES = 3
+_EPOCHS = 9, 40  # of a trial: the least and the most
+_VALIDATIONS = 9
+_PARTS = 1, 2, 4, 8  # of the final dimension
 
 
 @dataclass(frozen=True)
@@ -42,15 +43,13 @@ class Plan:
 
 def make_plan(size: Size, settings: Settings, clauses: int, machine: Machine, minutes: float = MINUTES) -> Plan:
     """Plan a race for a final training with ``settings``."""
-    final = training_work(size, settings, 0, machine)
-    budget = max(int(SHARE * final), minutes_of_work(minutes, machine))
-    trials = _TRIALS + (_TRIALS_OF_CLAUSES if clauses else 0)
-    least, enough, most = _EPOCHS
-    dims = sorted({dim for dim in DIMS if _SMALLEST <= dim < settings.model.dim} | {settings.model.dim}, reverse=True)
-    epochs = least
-    for dim in dims:
+    budget = max(int(SHARE * training_work(size, settings, 0, machine)), minutes_of_work(minutes, machine))
+    fewest, usual = (count + (_OF_CLAUSES if clauses else 0) for count in _TRIALS)
+    least, most = _EPOCHS
+    for part in _PARTS:
+        dim = max(2, settings.model.dim // part // 2 * 2)
         one = training_work(size, change(settings, {"model.dim": dim}), 0, machine, epochs=1)
-        epochs = min(most, max(least, budget // (trials * one)))
-        if epochs >= enough:
+        if fewest * least * one <= budget:
             break
+    epochs = min(most, max(least, budget // (usual * one)))
     return Plan(budget, dim, min(epochs, settings.train.epochs))

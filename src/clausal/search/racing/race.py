@@ -7,7 +7,7 @@ than half a standard error of the paired difference. So few valid facts leave th
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -21,14 +21,13 @@ from clausal.logic.syntax import Clause
 from clausal.observer import Observer
 from clausal.search.best import best_settings, this_machine
 from clausal.search.journal import Journal, Trial
-from clausal.search.racing.judging import compare
+from clausal.search.racing.judging import Comparison, compare
 from clausal.search.racing.ladders import (
-    RELATION_WEIGHTS,
-    SMALL_RELATION_WEIGHT,
     Ladder,
     further_ladders,
     other_training,
     regulariser_ladder,
+    relation_weights,
 )
 from clausal.search.racing.plan import MINUTES, Plan, make_plan
 from clausal.search.racing.report import explain
@@ -121,10 +120,23 @@ class _Track:
         self.written = iter(journal.read() if journal else [])
         self.made: list[Raced] = []
         self.spent = 0
+        self.share = 1  # how often the plan's dimension goes into that of the trials now
 
     def find(self, changes: Mapping[str, Any]) -> Raced | None:
-        """Return the trial with these changes, if it was made before."""
-        return next((one for one in self.made if one.trial.changes == changes), None)
+        """Return the trial with these changes, if it was made before at the present dimension."""
+        return next((one for one in self.made if one.trial.changes == changes and one.share == self.share), None)
+
+    def enlarge(self, leader: Raced, trials: int) -> Raced:
+        """Go on at twice the dimension, where the budget has room for some trials; return the leader there."""
+        if 2 * self.plan.dim * self.share > self.start.model.dim:
+            return leader
+        self.share *= 2
+        work = self._work(self._settings(leader.trial.changes), 0)
+        larger = self.attempt(leader.trial.changes, leader) if self.spent + trials * work <= self.plan.budget else None
+        if larger is None or larger.ranks is None:
+            self.share //= 2
+            return leader
+        return larger
 
     def attempt(self, changes: Mapping[str, Any], leader: Raced | None, clauses: Sequence[Clause] = ()) -> Raced | None:
         """Make a trial and compare it with the leader; None where the rest of the budget is too small for it."""
@@ -151,6 +163,7 @@ class _Track:
             raced = self.files.write(replace(raced, trial=replace(raced.trial, about=about)), number)
             if self.journal is not None:
                 self.journal.append(raced.trial)
+        raced = replace(raced, share=self.share)
         self.made.append(raced)
         self.spent += int(raced.trial.about["work"])
         self._tell(raced)
@@ -159,7 +172,7 @@ class _Track:
     def _settings(self, changes: Mapping[str, Any]) -> Settings:
         """Return the settings of a trial, which is smaller and shorter than the final training."""
         wanted = change(self.start, changes)
-        dim = max(2, round(wanted.model.dim * self.plan.dim / self.start.model.dim / 2) * 2)
+        dim = max(2, round(self.share * wanted.model.dim * self.plan.dim / self.start.model.dim / 2) * 2)
         weight = changes.get("clauses.weight", 0.0)
         small = {"model.dim": dim, "evaluate.patience": 0, "clauses.weight": weight, "evaluate.metric": "mrr"}
         settings = change(wanted, small | {"train.epochs": self.plan.epochs, "evaluate.every": self.plan.every})
@@ -228,22 +241,32 @@ class _Runner:
         assert leader is not None
         for ladder in regulariser_ladder(self.start, self.fixed):
             leader = self.climb(leader, ladder)
+        leader = self.track.enlarge(leader, trials=2)
+        for weight in relation_weights(self.start, self.fixed):
+            leader = self.weigh_relations(leader, weight)
+        for ladder in further_ladders(change(self.start, leader.trial.changes), self.fixed):
+            leader = self.climb(leader, ladder)
         other = other_training(self.start, self.fixed)
         if other:
             leader = self.challenge(leader, other)
-        for ladder in self._further(leader):
-            leader = self.climb(leader, ladder)
-            if ladder[0] == "facts.relation_weight" and self._value(leader, ladder[0]) == RELATION_WEIGHTS[0]:
-                leader = self.challenge(leader, {**leader.trial.changes, ladder[0]: SMALL_RELATION_WEIGHT})
-        now = change(self.start, leader.trial.changes)
-        for ladder in regulariser_ladder(now, self.fixed, _FINE):
+        for ladder in regulariser_ladder(change(self.start, leader.trial.changes), self.fixed, _FINE):
             leader = self.climb(leader, ladder)
         if "model.dim" not in self.fixed and self.track.plan.dim == self.start.model.dim:
             leader = self.challenge(leader, {**leader.trial.changes, "model.dim": 2 * self.start.model.dim})
         return leader
 
-    def _further(self, leader: Raced) -> Iterator[Ladder]:
-        yield from further_ladders(change(self.start, leader.trial.changes), self.fixed)
+    def weigh_relations(self, leader: Raced, name: str) -> Raced:
+        """Try weights of predicting relations: from 1 upwards if that is better than none, and else downwards."""
+        without = leader
+        for weights in ((1.0, 4.0), (0.25, 0.05)):
+            for weight in weights:
+                found = self.challenge(leader, {**without.trial.changes, name: weight})
+                if found is leader and weight == 1.0:
+                    break
+                leader = found
+            if leader is not without:
+                break
+        return leader
 
     def _value(self, leader: Raced, name: str) -> Any:
         return setting(change(self.start, leader.trial.changes), name)
@@ -251,9 +274,14 @@ class _Runner:
     def challenge(self, leader: Raced, changes: Mapping[str, Any]) -> Raced:
         """Return the better one of the leader and a trial with these changes."""
         found = self.track.attempt(changes, leader)
-        if found is None or found.ranks is None or leader.ranks is None:
-            return leader if found is None or found.ranks is None else found
-        return found if compare(found.ranks, leader.ranks).better() else leader
+        return leader if found is None or not self._better(found, leader) else found
+
+    def _better(self, one: Raced, leader: Raced) -> bool:
+        if one.ranks is None or leader.ranks is None:
+            return one.ranks is not None
+        epochs = self.start.train.epochs
+        found = compare(one.ranks, leader.ranks)
+        return Comparison(found.difference + one.to_come(epochs) - leader.to_come(epochs), found.error).better()
 
     def climb(self, leader: Raced, ladder: Ladder) -> Raced:
         """Go along the values of a setting, up or else down, for as long as it gets better."""
