@@ -27,7 +27,7 @@ _CORRUPTION_DIM = 256
 _BYTES = 4 * 5  # a parameter, its gradient, AdaGrad's accumulator, the average and the best model so far
 _REGULARISER = 0.1, 0.005  # the most and the least weight of N3
 _REGULARISED_FACTS = 0.3  # of an entity: the weight for entities of one fact, before these limits
-_MANY_FACTS = 50_000  # half as many passes have as many steps
+_MANY_FACTS = 50_000  # with them the large models of a GPU take half as many passes
 _WEIGHT = 5e-3  # of clauses, for each fact of a batch
 _CONTAINER = Path("/sys/fs/cgroup/memory.max")  # the limit of a container, on Linux
 
@@ -70,7 +70,7 @@ def values_for(entities: int, facts: int, clauses: bool, machine: Machine) -> di
         and dim <= min(_LARGEST[kind], _dim_in_memory(entities, machine))
     ]
     if within:
-        values = _against_all_entities(entities, facts, max(within))
+        values = _against_all_entities(entities, facts, max(within), machine)
     else:
         values = against_corruptions(min(_CORRUPTION_DIM, _dim_in_memory(entities, machine)))
     # Against all entities vectors are free, and violations are bounded over discs, which are larger than the cube.
@@ -84,7 +84,7 @@ def operations(entities: int, facts: int, dim: int) -> int:
     return 2 * 3 * 2 * facts * entities * dim
 
 
-def _against_all_entities(entities: int, facts: int, dim: int) -> dict[str, Any]:
+def _against_all_entities(entities: int, facts: int, dim: int, machine: Machine) -> dict[str, Any]:
     hundredth = 2 ** round(math.log2(max(1, facts / 100)))
     return {
         "model": {"scorer": "complex", "dim": dim, "domain": "none", "reciprocal": True, "initial_scale": 0.1},
@@ -93,10 +93,10 @@ def _against_all_entities(entities: int, facts: int, dim: int) -> dict[str, Any]
             "loss": "softmax",
             "regulariser": "n3",
             "regulariser_weight": regulariser_weight(entities, facts),
-            "batch_size": min(1024, max(64, hundredth)),
+            "batch_size": min(512, max(64, hundredth)),
         },
         "train": {
-            "epochs": 100 if facts < _MANY_FACTS else 50,
+            "epochs": 50 if machine.gpu and facts >= _MANY_FACTS else 100,
             "passes": 1,
             "learning_rate": 0.1,
             "initial_accumulator": 0.0,

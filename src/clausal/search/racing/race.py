@@ -14,7 +14,7 @@ from typing import Any
 
 from clausal.config import Settings
 from clausal.errors import InputError
-from clausal.graph.graph import Graph, no_facts
+from clausal.graph.graph import Graph
 from clausal.graph.splits import split_facts
 from clausal.logic import check_clauses
 from clausal.logic.syntax import Clause
@@ -94,8 +94,11 @@ def race(
 
 
 def judged_graph(graph: Graph, settings: Settings) -> tuple[Graph, bool]:
-    """Return the graph that trials see, without test, and whether its valid facts are held out of train."""
-    graph = replace(graph, test=no_facts(), parts={})
+    """Return the graph that trials see, and whether its valid facts are held out of train.
+
+    As in the training that follows, test facts are in the filter of a ranking, and nowhere else: on a dense graph the
+    true answers among them would outrank what is asked for, and the better the model, the more so.
+    """
     if len(graph.valid):
         return graph, False
     train, valid, _ = split_facts(graph.train, valid=_HELD_OUT, test=0.0, seed=settings.train.seed)

@@ -23,7 +23,6 @@ from clausal.search.racing.judging import Reciprocals
 from clausal.search.trials import train_trial
 from clausal.training import AdversarialSetTraining
 
-
 _SLOWEST = 0.6  # what a third of a trial can be expected to gain of what the third before it gained
 
 
@@ -62,7 +61,8 @@ def still_to_come(validations: Mapping[int, float], epochs: int) -> float:
     if not 0 < now < before or third < max(validations.values()):
         return 0.0
     ratio, further = min(now / before, _SLOWEST), (epochs - last) / (points[2] - points[1])
-    return min(now * ratio * (1 - ratio ** max(0.0, further)) / (1 - ratio), max(0.0, 1 - third))
+    gain: float = now * ratio * (1 - ratio ** max(0.0, further)) / (1 - ratio)
+    return min(gain, 1 - third)
 
 
 def make_trial(
