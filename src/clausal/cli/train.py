@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from clausal.cli.clause_use import advice, show_clauses
 from clausal.cli.inputs import GRAPH, ColumnsOption, SplitSeedOption, TestOption, ValidOption, read_clauses
 from clausal.cli.output import Format, FormatOption, print_results, say
 from clausal.cli.presets import given_settings, read_graph_and_settings
@@ -70,8 +71,11 @@ def train(
     say(outcome)
     if rows or format is not Format.table:
         print_results(format, rows, run.metrics, title=f"{split} facts, filtered ranking")
+    if format is Format.table:
+        show_clauses(run)
     path, query = quote(str(run.path)), quote(_example_query(run))
     say(f"next: clausal evaluate {path}\n      clausal predict {path} {query}")
+    say(advice(run))
 
 
 def _train(
@@ -140,7 +144,7 @@ def _say_plan(clauses: list[Clause], settings: Settings) -> None:
     if about.adversary == "none":
         say(f"{len(clauses):,} clauses are checked but not used: clauses.adversary is none")
     else:
-        say(f"{len(clauses):,} clauses, adversary {about.adversary}, weight {about.weight:g}")
+        say(f"{len(clauses):,} clauses, adversary {about.adversary}, weight {about.weight}")
 
 
 def _outcome(run: Run) -> tuple[str, str, list[dict[str, Any]]]:

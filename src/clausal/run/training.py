@@ -156,7 +156,8 @@ def _raced(directory: RunDirectory) -> dict[str, Any]:
 
 def _obeyed(clauses: Sequence[Clause], settings: Settings) -> int:
     """Return how many clauses a training is to obey."""
-    return len(clauses) if settings.clauses.adversary != "none" and settings.clauses.weight else 0
+    used = sum(bool(clause.weight) for clause in clauses)
+    return used if settings.clauses.adversary != "none" and settings.clauses.alpha else 0
 
 
 def keep(

@@ -73,10 +73,18 @@ def values_for(entities: int, facts: int, clauses: bool, machine: Machine) -> di
         values = _against_all_entities(entities, facts, max(within), machine)
     else:
         values = against_corruptions(min(_CORRUPTION_DIM, _dim_in_memory(entities, machine)))
-    # Against all entities vectors are free, and violations are bounded over discs, which are larger than the cube.
-    weight = _WEIGHT * values["facts"]["batch_size"] if within else 1.0
-    values["clauses"] = {"adversary": "closed-form" if clauses else "none", "weight": weight}
+    values["clauses"] = {"adversary": "closed-form" if clauses else "none"}
+    values["clauses"]["weight"] = clause_weight(Settings.from_mapping(values))
     return values
+
+
+def clause_weight(settings: Settings) -> float:
+    """Return a weight for clauses that hold.
+
+    Against all entities vectors are free, and violations are bounded over discs, which are larger than the cube.
+    """
+    free = settings.facts.training != "corruption" and settings.facts.batch_size is not None
+    return _WEIGHT * (settings.facts.batch_size or 1) if free else 1.0
 
 
 def operations(entities: int, facts: int, dim: int) -> int:

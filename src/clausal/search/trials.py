@@ -127,7 +127,7 @@ def train_trial(
     def after_epoch(record: dict[str, Any]) -> None:
         result.records.append(record)
         observer.epoch(record)
-        if "valid" in record and hopeless(record["epoch"], record["valid"][settings.evaluate.metric]):
+        if "valid" in record and hopeless(record["epoch"], record["valid"][settings.evaluate.ranked_by]):
             result.state = PRUNED
             raise _StopError
 

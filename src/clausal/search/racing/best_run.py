@@ -18,9 +18,9 @@ from clausal.observer import Observer
 from clausal.run.directory import RACE_TRIALS, RunDirectory
 from clausal.run.run import Run, load
 from clausal.run.training import resume
-from clausal.search.best import best_settings, this_machine
+from clausal.search.best import this_machine
 from clausal.search.racing.plan import MINUTES, Plan, make_plan
-from clausal.search.racing.race import Race, judged_graph, race
+from clausal.search.racing.race import Race, judged_graph, race, start_settings
 from clausal.search.racing.work import Size
 from clausal.training.prepare import check_arguments
 
@@ -41,7 +41,7 @@ def train_best(
 
     Settings named in ``fixed``, such as ``model.dim``, are not raced.
     """
-    settings = settings or best_settings(graph, clauses)
+    settings = start_settings(graph, clauses, settings, fixed)
     check_arguments(graph, clauses, settings)
     size = Size.of(judged_graph(graph, settings)[0])
     plan = make_plan(size, settings, len(clauses), this_machine(settings.train.device), minutes)

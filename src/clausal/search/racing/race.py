@@ -12,15 +12,22 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from clausal.config import Settings
+from clausal.config import AUTO, Settings
 from clausal.errors import InputError
 from clausal.graph.graph import Graph
 from clausal.graph.splits import split_facts
 from clausal.logic import check_clauses
 from clausal.logic.syntax import Clause
 from clausal.observer import Observer
-from clausal.search.best import best_settings, this_machine
+from clausal.search.best import best_settings, clause_weight, this_machine
 from clausal.search.journal import Journal, Trial
+from clausal.search.racing.clause_weight import (
+    CLAUSE_FACTORS,
+    CLAUSE_TRIALS,
+    ClauseOutcome,
+    choose_weight,
+)
+from clausal.search.racing.clauses import clause_table, weigh_for_training
 from clausal.search.racing.judging import Comparison, compare
 from clausal.search.racing.ladders import (
     Ladder,
@@ -71,7 +78,7 @@ def race(
     Settings named in ``fixed`` stay as they are. The work is at most 40 % of the final training's, or ``minutes`` where
     that is more. With a ``journal``, and a folder for ``ranks``, a race that was interrupted goes on where it was.
     """
-    settings = settings or best_settings(graph, clauses)
+    settings = start_settings(graph, clauses, settings, fixed)
     check_clauses(clauses, graph.entities, graph.relations)
     judged, held_out = judged_graph(graph, settings)
     size, machine = Size.of(judged), this_machine(settings.train.device)
@@ -80,8 +87,19 @@ def race(
         nothing = "No race: there are no valid facts, and train has none to spare; these are the settings of the rule."
         return Race(settings, {}, [], plan, 0, nothing, clauses)
     track = _Track(judged, settings, plan, Journal(Path(journal)) if journal else None, ranks, observer or Observer())
-    winner = _Runner(track, settings, fixed).run()
+    raced_clauses = bool(clauses) and settings.clauses.weight == AUTO and settings.clauses.adversary != "none"
+    weighed = weigh_for_training(clauses, judged, observer) if raced_clauses else []
+    used = [one.clause for one in weighed if one.weight]
+    track.reserve(used)
+    runner = _Runner(track, settings, fixed)
+    winner = runner.run()
     chosen = dict(winner.trial.changes)
+    table: list[dict[str, Any]] = []
+    if raced_clauses:
+        outcome = runner.weigh_clauses(winner, used)
+        chosen["clauses.weight"] = outcome.weight
+        clauses = [one.clause for one in weighed]
+        table = clause_table(weighed, outcome.weight, judged, judged.valid, winner.ranks, outcome.ranks)
     if held_out:
         # The final training has no valid facts, and takes its epochs from the race.
         peak = winner.trial.epoch
@@ -90,7 +108,18 @@ def race(
         chosen = {name: value for name, value in chosen.items() if name not in fixed}
     final = change(settings, chosen)
     text = explain(track.made, winner, plan, track.spent, held_out)
-    return Race(final, chosen, [one.trial for one in track.made], plan, track.spent, text, clauses)
+    if raced_clauses:
+        text = f"{text} {outcome.explanation}"
+    return Race(final, chosen, [one.trial for one in track.made], plan, track.spent, text, clauses, table)
+
+
+def start_settings(
+    graph: Graph, clauses: Sequence[Clause], settings: Settings | None, fixed: Collection[str]
+) -> Settings:
+    """Return what a race starts from: settings, or those of the rule, whose clauses' weight is raced if not fixed."""
+    settings = settings or best_settings(graph, clauses)
+    raced = bool(clauses) and "clauses.weight" not in fixed
+    return change(settings, {"clauses.weight": AUTO}) if raced else settings
 
 
 def judged_graph(graph: Graph, settings: Settings) -> tuple[Graph, bool]:
@@ -123,7 +152,14 @@ class _Track:
         self.written = iter(journal.read() if journal else [])
         self.made: list[Raced] = []
         self.spent = 0
+        self.reserved = 0
         self.share = 1  # how often the plan's dimension goes into that of the trials now
+
+    def reserve(self, clauses: Sequence[Clause]) -> None:
+        """Keep a part of the budget for trials with clauses, at most half of it."""
+        if clauses:
+            one = self._work(self._settings({"clauses.weight": 1.0}), len(clauses))
+            self.reserved = min(CLAUSE_TRIALS * one, self.plan.budget // 2)
 
     def find(self, changes: Mapping[str, Any]) -> Raced | None:
         """Return the trial with these changes, if it was made before at the present dimension."""
@@ -134,8 +170,8 @@ class _Track:
         if 2 * self.plan.dim * self.share > self.start.model.dim:
             return leader
         self.share *= 2
-        work = self._work(self._settings(leader.trial.changes), 0)
-        larger = self.attempt(leader.trial.changes, leader) if self.spent + trials * work <= self.plan.budget else None
+        work, room = self._work(self._settings(leader.trial.changes), 0), self.plan.budget - self.reserved
+        larger = self.attempt(leader.trial.changes, leader) if self.spent + trials * work <= room else None
         if larger is None or larger.ranks is None:
             self.share //= 2
             return leader
@@ -148,7 +184,7 @@ class _Track:
             return before
         settings = self._settings(changes)
         work = self._work(settings, len(clauses))
-        if leader is not None and self.spent + work > self.plan.budget:
+        if leader is not None and self.spent + work > self.plan.budget - (0 if clauses else self.reserved):
             return None
         number = len(self.made) + 1
         raced = self._replayed(number, changes)
@@ -285,6 +321,17 @@ class _Runner:
         epochs = self.start.train.epochs
         found = compare(one.ranks, leader.ranks)
         return Comparison(found.difference + one.to_come(epochs) - leader.to_come(epochs), found.error).better()
+
+    def weigh_clauses(self, leader: Raced, clauses: Sequence[Clause]) -> ClauseOutcome:
+        """Try weights of the clauses against none, and keep the largest that costs nothing beyond noise."""
+        usual = clause_weight(change(self.start, leader.trial.changes))
+        tried: list[tuple[float, Raced]] = []
+        for factor in CLAUSE_FACTORS if clauses and leader.ranks is not None else ():
+            weight = float(f"{factor * usual:.2g}")
+            found = self.track.attempt({**leader.trial.changes, "clauses.weight": weight}, leader, clauses)
+            if found is not None and found.ranks is not None:
+                tried.append((weight, found))
+        return choose_weight(tried, leader)
 
     def climb(self, leader: Raced, ladder: Ladder) -> Raced:
         """Go along the values of a setting, up or else down, for as long as it gets better."""
