@@ -28,6 +28,10 @@ _GONE = {("train", "step"): {"compiled": "auto"}}
 """Values that version 0.1 wrote into its run directories, and what is taken for them."""
 
 
+AUTO: Literal["auto"] = "auto"
+"""A setting that ``--preset best`` chooses by a race."""
+
+
 class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -158,7 +162,11 @@ class ClauseSettings(_Section):
     fallback: Literal["gradient", "error", "skip"] = Field(
         "gradient", description="what `closed-form` does with clauses that have no closed form"
     )
-    weight: NonNegativeReal = Field(1.0, description="the weight α of the inconsistency loss")
+    weight: NonNegativeReal | Literal["auto"] = Field(
+        1.0,
+        description="the weight α of the inconsistency loss; with `--preset best`, `auto` lets the race on valid "
+        "choose it, 0 included",
+    )
     sets: Positive = Field(10, description="adversarial sets B for each clause")
     steps: NonNegative = Field(10, description="ascent steps τ_a of the adversary")
     learning_rate: PositiveReal = Field(0.1, description="learning rate of the ascent (AdaGrad)")
@@ -183,6 +191,13 @@ class ClauseSettings(_Section):
         "adversary",
         description="who moves first; `discriminator` trains the first epoch on unsearched sets, as the authors' code",
     )
+
+    @property
+    def alpha(self) -> float:
+        """The weight as a number; ``auto`` is none until a race has chosen it."""
+        if self.weight == AUTO:
+            raise InputError("clauses.weight: auto is chosen by the race of --preset best; give a number")
+        return float(self.weight)
 
 
 class TrainSettings(_Section):
@@ -228,12 +243,20 @@ class EvaluateSettings(_Section):
     patience: NonNegative = Field(
         5, description="validations without improvement before training stops; 0 means never stop early"
     )
-    metric: Literal["mrr", "hits@1", "hits@3", "hits@5", "hits@10"] = Field(
-        "mrr", description="filtered metric on valid that selects the model"
+    metric: Literal["mrr", "hits@1", "hits@3", "hits@5", "hits@10", "mrr, inconsistency"] = Field(
+        "mrr",
+        description="filtered metric on valid that selects the model; `mrr, inconsistency` selects the most consistent "
+        "one whose MRR is within `tolerance` of the best",
     )
+    tolerance: NonNegativeReal = Field(0.002, description="how much MRR `mrr, inconsistency` may give up")
     ties: Ties = Field(
         "realistic", description="rank among equal scores while training and in metrics.json: mean, best or worst"
     )
+
+    @property
+    def ranked_by(self) -> str:
+        """The metric of ranking in ``metric``."""
+        return self.metric.partition(",")[0]
 
 
 class Settings(_Section):
@@ -280,7 +303,7 @@ class Settings(_Section):
         """Take a preset, by name or by value, then what a TOML file says, then ``section.key=value`` assignments."""
         start = read_preset(preset) if isinstance(preset, str) else preset or {}
         values: dict[str, Any] = {section: dict(given) for section, given in start.items()}
-        for section, given in (_read_toml(Path(path)) if path else {}).items():
+        for section, given in (read_settings_file(Path(path)) if path else {}).items():
             both = isinstance(given, dict) and section in values
             values[section] = values[section] | given if both else given
         changes = list(assignments)
@@ -299,7 +322,7 @@ class Settings(_Section):
 
 def load_stored_settings(path: Path) -> Settings:
     """Read the settings of a run directory, which an older version may have written."""
-    values = _read_toml(path)
+    values = read_settings_file(path)
     for (section, name), replaced in _GONE.items():
         given = values.get(section)
         if isinstance(given, dict) and isinstance(given.get(name), str):
@@ -307,7 +330,8 @@ def load_stored_settings(path: Path) -> Settings:
     return Settings.from_mapping(values, str(path))
 
 
-def _read_toml(path: Path) -> dict[str, Any]:
+def read_settings_file(path: Path) -> dict[str, Any]:
+    """Return the values of a TOML file by section, unchecked."""
     check_regular(path)
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
@@ -343,7 +367,17 @@ def read_value(text: str) -> Any:
 
 
 def _explain(error: ValidationError) -> str:
-    return "; ".join(_explain_one(dict(problem)) for problem in error.errors(include_url=False))
+    return "; ".join(_explain_one(problem) for problem in _problems(error))
+
+
+def _problems(error: ValidationError) -> list[dict[str, Any]]:
+    """Return the problems; of a value that could be a number or a word, what is wrong with the number."""
+    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for problem in error.errors(include_url=False):
+        place = problem["loc"]
+        name = place[:2] if len(place) == 3 and place[:2] == ("clauses", "weight") else place
+        found.setdefault(name, {**problem, "loc": name})
+    return list(found.values())
 
 
 def _explain_one(problem: Mapping[str, Any]) -> str:

@@ -55,3 +55,12 @@ def _first_that_fits(presets: Sequence[Mapping[str, Any]], config: Path | None, 
             with suppress(InputError):
                 return Settings.load(config, assignments, preset=other)
         raise
+
+
+def given_settings(config: Path | None, assignments: Sequence[str]) -> list[str]:
+    """Return the names of the settings that a file and ``--set`` give, such as ``model.dim``."""
+    from clausal.config import read_settings_file
+
+    names = [assignment.partition("=")[0].strip() for assignment in assignments]
+    values = read_settings_file(config) if config else {}
+    return names + [f"{section}.{name}" for section, own in values.items() for name in own]

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from clausal.cli.clause_use import advice, show_clauses
 from clausal.cli.inputs import GRAPH, ColumnsOption, SplitSeedOption, TestOption, ValidOption, read_clauses
 from clausal.cli.output import Format, FormatOption, print_results, say
-from clausal.cli.presets import read_graph_and_settings
+from clausal.cli.presets import given_settings, read_graph_and_settings
 from clausal.cli.progress import Bars
 from clausal.errors import InputError
 from clausal.files import check_new_folder
+from clausal.presets import BEST
 
 if TYPE_CHECKING:
     from clausal.config import Settings
@@ -42,6 +44,9 @@ def train(
         list[str] | None,
         typer.Option(metavar="KEY=VALUE", help="One setting, such as model.dim=200; can be repeated."),
     ] = None,
+    fast: Annotated[
+        bool, typer.Option("--fast", help="With --preset best: take the settings of its rule, without the race.")
+    ] = False,
     out: Annotated[Path | None, typer.Option(help="Run directory to write; runs/GRAPH-SCORER-N by default.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with an unfinished run in --out.")] = False,
     columns: ColumnsOption = "sro",
@@ -52,10 +57,13 @@ def train(
 ) -> None:
     """Train a link predictor on facts so that it obeys clauses."""
     if resume:
-        refuse_with_resume(graph=graph, clauses=clauses, preset=preset, config=config, set=set)
+        refuse_with_resume(graph=graph, clauses=clauses, preset=preset, config=config, set=set, fast=fast)
         run = _resume(out)
     else:
-        run = _train(graph, clauses, preset, config, set or [], out, columns, valid, test, split_seed)
+        if fast and preset != BEST:
+            raise InputError(f"--fast is for --preset {BEST}: it skips its race")
+        race = preset == BEST and not fast
+        run = _train(graph, clauses, preset, config, set or [], out, columns, valid, test, split_seed, race)
     try:
         outcome, split, rows = _outcome(run)
     except (KeyError, TypeError, ValueError, AttributeError):  # a resumed run can have finished long ago
@@ -63,8 +71,11 @@ def train(
     say(outcome)
     if rows or format is not Format.table:
         print_results(format, rows, run.metrics, title=f"{split} facts, filtered ranking")
+    if format is Format.table:
+        show_clauses(run)
     path, query = quote(str(run.path)), quote(_example_query(run))
     say(f"next: clausal evaluate {path}\n      clausal predict {path} {query}")
+    say(advice(run))
 
 
 def _train(
@@ -78,6 +89,7 @@ def _train(
     valid: float | None,
     test: float | None,
     split_seed: int | None,
+    race: bool,
 ) -> Run:
     if source is None:
         raise InputError("give a graph to train on: a folder, a file, or the name of a data set")
@@ -87,19 +99,26 @@ def _train(
     graph, settings = read_graph_and_settings(
         source, clauses, preset, config, assignments, columns=columns, valid=valid, test=test, split_seed=split_seed
     )
-    from clausal.run import train as train_in
-
-    _say_plan(clauses, settings)
     target = out or _free_directory(f"{graph.name}-{settings.model.scorer}")
     if out is None:
         say(f"run directory {target}")
+    if race:
+        from clausal.search import train_best
+
+        fixed = given_settings(config, assignments)
+        with Bars() as bars:
+            return train_best(graph, clauses, settings, out=target, fixed=fixed, observer=bars)
+    from clausal.run import train as train_in
+
+    _say_plan(clauses, settings)
     with Bars() as bars:
         return train_in(graph, clauses, settings, out=target, observer=bars)
 
 
 def _resume(out: Path | None) -> Run:
-    from clausal.run import load, resume
+    from clausal.run import load
     from clausal.run.directory import RunDirectory
+    from clausal.search import resume_best
 
     if out is None:
         raise InputError("--resume needs --out RUN: the directory of the run to go on with")
@@ -109,7 +128,7 @@ def _resume(out: Path | None) -> Run:
         return load(out)
     say(f"resuming {out}: {directory.graph.summary()}")
     with Bars() as bars:
-        return resume(out, observer=bars)
+        return resume_best(out, observer=bars)
 
 
 def _say_plan(clauses: list[Clause], settings: Settings) -> None:
@@ -125,7 +144,7 @@ def _say_plan(clauses: list[Clause], settings: Settings) -> None:
     if about.adversary == "none":
         say(f"{len(clauses):,} clauses are checked but not used: clauses.adversary is none")
     else:
-        say(f"{len(clauses):,} clauses, adversary {about.adversary}, weight {about.weight:g}")
+        say(f"{len(clauses):,} clauses, adversary {about.adversary}, weight {about.weight}")
 
 
 def _outcome(run: Run) -> tuple[str, str, list[dict[str, Any]]]:

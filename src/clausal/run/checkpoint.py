@@ -90,6 +90,8 @@ def _compare(path: Path, found: Mapping[str, tuple[int, ...]], expected: Mapping
 
 def restore(training: AdversarialSetTraining, tensors: Mapping[str, Tensor], position: Any, origin: object) -> None:
     """Bring a training to a saved state; ``origin`` is named when the state does not fit."""
+    if isinstance(position, dict) and "best" in position:  # version 0.2 kept the best model alone
+        position = {"kept": position["best"], "kept_inconsistency": 0.0} | position
     try:
         _check_position(training, position)
         _check_tensors(training, tensors)

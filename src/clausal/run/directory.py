@@ -44,10 +44,13 @@ CALIBRATION = "calibration.json"
 FUSION = "fusion.json"
 FUSION_ARRAYS = "fusion.safetensors"
 LOG = "log.jsonl"
+RACE = "race.json"
+RACE_TRIALS = "race.jsonl"
 CHECKPOINT = Path("checkpoint") / "state.safetensors"
 _LOCK = CHECKPOINT.with_name("lock")
 _START = ("run.json", "config.toml", "clauses.txt", VOCABULARY, FACTS)
-_FILES = (*_START, LOG, CHECKPOINT, _LOCK, "metrics.json", CALIBRATION, MODEL, FUSION, FUSION_ARRAYS)
+_EXTRAS = (LOG, RACE, RACE_TRIALS, "metrics.json", CALIBRATION, MODEL)
+_FILES = (*_START, *_EXTRAS, CHECKPOINT, _LOCK, FUSION, FUSION_ARRAYS)
 
 
 class _StoredClauses(Sequence[Clause]):
@@ -90,8 +93,12 @@ class RunDirectory:
         clauses: Sequence[Clause],
         settings: Settings,
         custom: Sequence[str] = (),
+        race: Mapping[str, Any] | None = None,
     ) -> RunDirectory:
-        """Make a new run directory; an existing one is never touched."""
+        """Make a new run directory; an existing one is never touched.
+
+        With ``race`` the settings are those that a race starts from, and ``settle_race`` replaces them.
+        """
         path = Path(path)
         check_new_folder(path, "choose another --out, or go on with an unfinished run there by --resume")
         about = {
@@ -107,6 +114,8 @@ class RunDirectory:
             write_text(folder / "clauses.txt", "".join(f"{print_clause(clause)}\n" for clause in clauses))
             write_text(folder / "config.toml", settings.to_toml())
             write_json(folder / "run.json", about)
+            if race is not None:
+                write_json(folder / RACE, race)
         return RunDirectory(path)
 
     @staticmethod
@@ -164,6 +173,27 @@ class RunDirectory:
         """The clauses of the training."""
         path = self.path / "clauses.txt"
         return _StoredClauses(read_text(path), str(path))
+
+    @property
+    def race(self) -> dict[str, Any] | None:
+        """What was raced for the settings, and what won once ``racing`` is over; None without a race."""
+        path = self.path / RACE
+        return read_json(path) if path.exists() else None
+
+    @property
+    def racing(self) -> bool:
+        """Whether the settings are still being chosen."""
+        race = self.race
+        return race is not None and "changes" not in race
+
+    def settle_race(self, race: Mapping[str, Any], settings: Settings, clauses: Sequence[Clause]) -> None:
+        """End a race: write what it chose, and last that it has ended."""
+        text = "".join(f"{print_clause(clause)}\n" for clause in clauses)
+        write_text(self.path / "clauses.txt", text, self.temporary_folder)
+        write_text(self.path / "config.toml", settings.to_toml(), self.temporary_folder)
+        write_json(self.path / RACE, race, self.temporary_folder)
+        for name in ("settings", "clauses"):
+            self.__dict__.pop(name, None)  # what was read before
 
     @property
     def finished(self) -> bool:
@@ -236,7 +266,7 @@ class RunDirectory:
 
 def copy_finished(source: Path, target: Path) -> None:
     """Copy the files of a finished run, all but its fusion."""
-    for name in (*_START, LOG, "metrics.json", CALIBRATION, MODEL):
+    for name in (*_START, *_EXTRAS):
         if (source / name).exists():
             with explained_os_errors(source / name):
                 shutil.copyfile(source / name, target / name)

@@ -90,6 +90,8 @@ def resume(
     require_custom(directory, scorer, encoder)
     if directory.finished:
         return load(out, scorer=scorer, encoder=encoder)
+    if directory.racing:
+        raise InputError(f"{out}: its race for settings has not ended; go on with it by clausal.search.resume_best")
     with directory.locked():
         if RunDirectory(out).finished:  # by the process that had the lock before
             return load(out, scorer=scorer, encoder=encoder)
@@ -138,16 +140,24 @@ def _run_in(
     observer.training_started(training.settings, _obeyed(clauses, training.settings))
     predictor = training.run(Observers(_Log(directory), observer), checkpoint).eval()
     seconds = sum(record["seconds"] for record in directory.read_log())
-    metrics = _metrics(training, graph, seconds)
+    metrics = _metrics(training, graph, seconds) | _raced(directory)
     calibration = _calibrate(training, graph)
     directory.finish(predictor.state_dict(), metrics, calibration)
     observer.training_finished(metrics)
     return Run(predictor, graph, clauses, training.settings, metrics, directory.path, calibration)
 
 
+def _raced(directory: RunDirectory) -> dict[str, Any]:
+    """Return what a race before the training tells: how it chose the settings, and what each clause did."""
+    race = dict(directory.race or {})
+    clauses = race.pop("clauses", [])
+    return ({"race": race} if race else {}) | ({"clauses": clauses} if clauses else {})
+
+
 def _obeyed(clauses: Sequence[Clause], settings: Settings) -> int:
     """Return how many clauses a training is to obey."""
-    return len(clauses) if settings.clauses.adversary != "none" and settings.clauses.weight else 0
+    used = sum(bool(clause.weight) for clause in clauses)
+    return used if settings.clauses.adversary != "none" and settings.clauses.alpha else 0
 
 
 def keep(

@@ -1,10 +1,12 @@
-"""Settings for a user's own graph: a rule that computes them at once, and a search for better ones on valid facts.
+"""Settings for a user's own graph: a rule that computes them, a race for better ones before a training, and a search.
 
 ``make_trials`` and ``Journal`` are for searches of other trainings, as the grids of ``clausal_paper`` are.
 """
 
 from clausal.search.best import best_settings
 from clausal.search.journal import FAILED, FINISHED, Journal, Trial
+from clausal.search.racing.best_run import resume_best, train_best
+from clausal.search.racing.race import Race, race
 from clausal.search.result import SearchResult
 from clausal.search.samplers import grid_points
 from clausal.search.searching import load_search, resume_search, search
@@ -16,6 +18,7 @@ __all__ = [
     "FINISHED",
     "Choice",
     "Journal",
+    "Race",
     "Range",
     "SearchResult",
     "Trial",
@@ -24,6 +27,9 @@ __all__ = [
     "load_search",
     "make_space",
     "make_trials",
+    "race",
+    "resume_best",
     "resume_search",
     "search",
+    "train_best",
 ]

@@ -69,10 +69,10 @@ def read_result(directory: SearchDirectory, settings: Settings, trials: Sequence
     """Return the trials, the best of them and where its model is, for a search that began with ``settings``."""
     best = best_of(trials)
     if best is None:
-        return SearchResult(directory.path, settings.evaluate.metric, trials, {})
+        return SearchResult(directory.path, settings.evaluate.ranked_by, trials, {})
     return SearchResult(
         directory.path,
-        settings.evaluate.metric,
+        settings.evaluate.ranked_by,
         trials,
         importances(directory.space, trials),
         best=best,

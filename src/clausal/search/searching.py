@@ -205,7 +205,7 @@ class _Search:
 
     def _outcome(self, number: int, proposal: Proposal, result: Attempt, seconds: float) -> Trial:
         """Return how a trial went; the model of a new best is on disk before the journal says so."""
-        metric = self.settings.evaluate.metric
+        metric = self.settings.evaluate.ranked_by
         training, value = result.training, result.value
         validations = {record["epoch"]: record["valid"][metric] for record in result.records if "valid" in record}
         state, error = result.state, result.error

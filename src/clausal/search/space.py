@@ -86,7 +86,7 @@ def make_space(
     space: list[Range | Choice] = []
     for name in (*FACTORS, *MULTIPLES, *VALUES):
         value = setting(start, name)
-        if name in fixed or not _matters(name, start, clauses):
+        if name in fixed or not matters(name, start, clauses):
             continue
         if name in FACTORS:
             low, high = FACTORS[name]
@@ -115,7 +115,7 @@ def change(settings: Settings, changes: Mapping[str, Any]) -> Settings:
     return Settings.from_mapping(values, "search")
 
 
-def _matters(name: str, start: Settings, clauses: bool) -> bool:
+def matters(name: str, start: Settings, clauses: bool) -> bool:
     """Say whether a setting changes anything in a training that starts from these."""
     if not setting(start, name):  # a weight of 0, or no batch size
         return False

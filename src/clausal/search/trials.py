@@ -109,10 +109,12 @@ def train_trial(
     deadline: float,
     observer: Observer,
     tell: Callable[[str], None],
+    prepared: Callable[[AdversarialSetTraining], None] | None = None,
 ) -> Attempt:
     """Train until the end, the deadline (of ``time.monotonic``), or until the trial is hopeless.
 
-    A model that diverges, or that memory is too small for, is no failure of the search.
+    ``prepared`` is given the training before it begins. A model that diverges, or that memory is too small for, is no
+    failure of the search.
     """
     result = Attempt()
 
@@ -125,12 +127,14 @@ def train_trial(
     def after_epoch(record: dict[str, Any]) -> None:
         result.records.append(record)
         observer.epoch(record)
-        if "valid" in record and hopeless(record["epoch"], record["valid"][settings.evaluate.metric]):
+        if "valid" in record and hopeless(record["epoch"], record["valid"][settings.evaluate.ranked_by]):
             result.state = PRUNED
             raise _StopError
 
     try:
         result.training = prepare(graph, clauses, settings, observer=Calling(message=tell))
+        if prepared is not None:
+            prepared(result.training)
         observer.training_started(settings, len(clauses))
         result.training.run(Calling(passed=after_pass, epoch=after_epoch))
     except _StopError:

@@ -37,12 +37,14 @@ _VIOLATED = 1e-6  # smaller violations are rounding errors
 
 @dataclass
 class Position:
-    """How far a training has come, and the best validation so far."""
+    """How far a training has come, the best validation so far, and that of the model that is kept."""
 
     epoch: int = 0
     passes: int = 0
     best: float = -1.0
     best_epoch: int = 0
+    kept: float = -1.0
+    kept_inconsistency: float = 0.0
     since_best: int = 0
     stopped: bool = False
 
@@ -106,7 +108,9 @@ class AdversarialSetTraining:
                 report = self.train_discriminator(observer, checkpoint)  # (θ, γ) ← TrainDiscriminator(G, θ, γ, S)
                 at.epoch, at.passes = at.epoch + 1, 0
                 with self.average.in_place() if self._due() else nullcontext():
-                    record = asdict(report) | self._certify() | self._validate()
+                    certified = self._certify()
+                    inconsistency = certified.get("certified", {}).get("inconsistency", report.inconsistency)
+                    record = asdict(report) | certified | self._validate(inconsistency)
                 record["seconds"] = round(time.perf_counter() - started, 4)
                 observer.epoch(record)
                 if checkpoint:
@@ -191,20 +195,35 @@ class AdversarialSetTraining:
         self.predictor.eval()
         return dict(self.certify(self.predictor))
 
-    def _validate(self) -> dict[str, Any]:
+    def _validate(self, inconsistency: float) -> dict[str, Any]:
         """Validate when it is due; keep the best model, and stop when patience has run out."""
         at, evaluate = self.position, self.settings.evaluate
         if self.validate is None or not self._due():
             return {}
         self.predictor.eval()
         metrics = dict(self.validate(self.predictor))
-        if metrics[evaluate.metric] > at.best:
-            at.best, at.best_epoch, at.since_best = metrics[evaluate.metric], at.epoch, 0
-            self.best = {name: value.clone() for name, value in self.predictor.state_dict().items()}
+        value = metrics[evaluate.ranked_by]
+        if self._to_be_kept(value, inconsistency):
+            at.kept, at.kept_inconsistency, at.best_epoch = value, inconsistency, at.epoch
+            self.best = {name: tensor.clone() for name, tensor in self.predictor.state_dict().items()}
+        if value > at.best:
+            at.best, at.since_best = value, 0
         else:
             at.since_best += 1
             at.stopped = bool(evaluate.patience) and at.since_best >= evaluate.patience
         return {"valid": metrics}
+
+    def _to_be_kept(self, value: float, inconsistency: float) -> bool:
+        """Say whether a model takes the place of the one that is kept.
+
+        By a metric alone the best is kept, and of equals the later one. With a tolerance it is the most consistent one
+        within it of the best so far: the kept one goes when it falls behind, and then the new one is the best.
+        """
+        at, evaluate = self.position, self.settings.evaluate
+        if evaluate.metric == evaluate.ranked_by:
+            return value >= at.best
+        least = max(at.best, value) - evaluate.tolerance
+        return at.kept < least or (value >= least and inconsistency < at.kept_inconsistency)
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """Return all that a later process needs to go on exactly as this one would: tensors and plain values."""

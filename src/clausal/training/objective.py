@@ -74,7 +74,7 @@ class Objective:
         )
         every = against_all(predictor, facts, settings)
         loss = every or LOSSES[settings.facts.loss](settings.facts.margin)
-        groups = [group.to(predictor.device) for group in groups] if settings.clauses.weight else []
+        groups = [group.to(predictor.device) for group in groups] if settings.clauses.alpha else []
         clause_loss = fastest(ClauseLoss, adversary, predictor, groups)(adversary, predictor, groups)
         facts = facts if every is None else every.source.rows
         return Objective(predictor, facts, corruption, loss, groups, clause_loss, settings)
@@ -116,7 +116,7 @@ class Objective:
 
     def weighted(self, inconsistency: Tensor) -> Tensor:
         """α J_I."""
-        return self.settings.clauses.weight * self.weighted_sum(inconsistency)
+        return self.settings.clauses.alpha * self.weighted_sum(inconsistency)
 
     def l2_penalty(self) -> Tensor:
         """The weighted squared norms of the parameters."""

@@ -108,7 +108,7 @@ def prepare(
             f"so facts cannot satisfy the {settings.facts.loss} loss; facts.loss = pairwise suits it"
         )
     facts = torch.from_numpy(graph.train).to(device)
-    groups = make_groups(clauses, graph.entities, graph.relations, predictor)
+    groups = make_groups([clause for clause in clauses if clause.weight], graph.entities, graph.relations, predictor)
     if settings.clauses.adversary == "none" and adversary is None:
         groups = []
     opening = None
@@ -166,7 +166,7 @@ def make_certification(
 ) -> Certify | None:
     """Return what bounds the inconsistency while training; None where the semantics has no bounds."""
     semantics = make_semantics(settings.clauses)
-    if not groups or not settings.clauses.weight or type(semantics) not in LINEAR:
+    if not groups or not settings.clauses.alpha or type(semantics) not in LINEAR:
         return None
     bounds = ClosedForm(None, semantics, settings.clauses.region, torch.from_numpy(graph.train).to(device))
     return CertifiedInconsistency(

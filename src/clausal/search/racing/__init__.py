@@ -1,0 +1,1 @@
+"""Races: short trainings on valid that choose the settings of a long one, within a budget of work."""

@@ -1,0 +1,120 @@
+"""What each clause may ask of a training, from how it holds in train, and what it did on valid.
+
+A clause that a user gave without a weight is certain, unless train clearly refutes it: unless the upper bound of its
+confidence there is below a half. Any other clause was mined: its weight is the lower bound of its confidence, and 0
+where that is below a half, as a loss asks for every instance of a clause. Bounds are Wilson's, of 95 %, and confidence
+is PCA confidence, which counts as wrong only what train could have said.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from clausal.graph.graph import Facts, Graph
+from clausal.logic.measures import Measures, measure_clauses
+from clausal.logic.printer import print_formula
+from clausal.logic.shape import horn_parts
+from clausal.logic.syntax import Atom, Clause
+from clausal.observer import Observer
+from clausal.search.racing.judging import Reciprocals
+
+_Z = 1.96
+_LEAST = 0.5
+CERTAIN, MINED = "certain", "mined"
+
+
+@dataclass(frozen=True)
+class WeighedClause:
+    """A clause with its own weight in a loss, whether it is certain or mined, and its confidence if it has one."""
+
+    clause: Clause
+    kind: str
+    confidence: float | None
+
+    @property
+    def weight(self) -> float:
+        """What it asks for in proportion to others; 0 where it is not used."""
+        return self.clause.weight
+
+
+def weigh_for_training(
+    clauses: Sequence[Clause], graph: Graph, observer: Observer | None = None
+) -> list[WeighedClause]:
+    """Give each clause its own weight, by how it holds in train."""
+    measured = measure_clauses(clauses, graph, observer=observer)
+    return [_weigh(clause, measures) for clause, measures in zip(clauses, measured, strict=True)]
+
+
+def _weigh(clause: Clause, measures: Measures | None) -> WeighedClause:
+    confidence = None if measures is None else measures.pca_confidence
+    if measures is None or confidence is None:
+        return WeighedClause(clause, CERTAIN if clause.weight == 1 else MINED, None)
+    low, high = wilson(measures.support, measures.pca_body)
+    if clause.weight == 1 and high >= _LEAST:
+        return WeighedClause(clause, CERTAIN, confidence)
+    weight = round(low, 4) if low >= _LEAST else 0.0
+    return WeighedClause(replace(clause, weight=weight), MINED, confidence)
+
+
+def wilson(successes: int, trials: int) -> tuple[float, float]:
+    """Return the bounds of a share that was seen so often, by Wilson's interval of 95 %."""
+    if not trials:
+        return 0.0, 1.0
+    share, z = successes / trials, _Z**2 / trials
+    middle = (share + z / 2) / (1 + z)
+    half = _Z / (1 + z) * math.sqrt(share * (1 - share) / trials + z / (4 * trials))
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def clause_table(
+    weighed: Sequence[WeighedClause],
+    weight: float,
+    graph: Graph,
+    valid: Facts,
+    without: Reciprocals | None,
+    with_clauses: Reciprocals | None,
+) -> list[dict[str, Any]]:
+    """Return a row for each clause: its confidence, how it was used, and MRR of its head's valid facts in the race.
+
+    ``without`` and ``with_clauses`` are the ranks of two trials that differ by the clauses alone.
+    """
+    effects = _by_relation(valid, without, with_clauses)
+    return [_row(one, weight, graph, effects) for one in weighed]
+
+
+def _row(one: WeighedClause, weight: float, graph: Graph, effects: Mapping[int, dict[str, Any]]) -> dict[str, Any]:
+    parts = horn_parts(one.clause)
+    head = parts[1].relation if parts is not None and isinstance(parts[1], Atom) else None
+    effect = effects.get(graph.relations.id(head), {}) if head is not None and head in graph.relations else {}
+    used = weight * one.weight
+    return {
+        "clause": print_formula(one.clause.formula),
+        "kind": one.kind,
+        "confidence": None if one.confidence is None else round(one.confidence, 4),
+        "used": "loss" if used else "not at all",
+        "weight": one.weight if used else 0.0,
+        "valid facts": effect.get("facts", 0),
+        "mrr without": effect.get("without"),
+        "mrr with": effect.get("with"),
+    }
+
+
+def _by_relation(
+    valid: Facts, without: Reciprocals | None, with_clauses: Reciprocals | None
+) -> dict[int, dict[str, Any]]:
+    if without is None or with_clauses is None:
+        return {}
+    return {
+        int(relation): {
+            "facts": int(own.sum()),
+            "without": round(float(without[own].mean()), 4),
+            "with": round(float(with_clauses[own].mean()), 4),
+        }
+        for relation in np.unique(valid[:, 1])
+        for own in [valid[:, 1] == relation]
+    }
