@@ -154,6 +154,7 @@ CASES = {
     "ranks by a CPU kernel": ("cpu", counts),
     "chains by CPU kernels": ("cpu", chains),
     "phases by a GPU kernel": ("cuda", phases),
+    "phases by a CPU kernel": ("cpu", phases),
     "products in whole cache lines": ("cpu", products),
 }
 """For each form the device it is for, and what is computed by it or by its reference."""

@@ -32,6 +32,8 @@ MANY_SCORES = 1 << 30
 """Looking at fewer scores takes less time than loading a CPU kernel, unless training has loaded kernels already."""
 _PRUNED = 64
 """One middle of a chain in so many is tried on an average, or fewer."""
+_WORK_OF_PHASES = 1 << 8
+"""How many scores are looked at in the time that the reference takes for one number of a clause."""
 _ELSEWHERE = "is for another device"
 
 
@@ -111,6 +113,8 @@ def _recorded_pass(step: Step) -> str | None:
     settings, device = step.objective.settings, step.objective.facts.device
     if device.type != "cuda":
         return _ELSEWHERE
+    if step.objective.clauses.sampled:
+        return "each epoch draws clauses anew, and a graph reads those of the first"
     if step.objective.groups and not step.objective.clause_loss.in_place:
         return "a graph reads an adversarial set where it lay at first"
     if step.name == "eager" and settings.facts.training == "corruption":
@@ -150,6 +154,10 @@ def _phases_on_gpu(matrices: Tensor, *others: object) -> str | None:
     return None if find_spec("triton") else "needs triton, which comes with torch on Linux"
 
 
+def _phases_on_cpu(matrices: Tensor, *others: object) -> str | None:
+    return _worth_loading(matrices, matrices.numel() * _WORK_OF_PHASES)
+
+
 def _aligned_products(queries: Tensor, candidates: Tensor) -> str | None:
     if queries.device.type != "cpu":
         return _ELSEWHERE
@@ -172,14 +180,14 @@ FORMS = (
     ),
     FastForm(
         "clause loss by CPU kernels",
-        "clausal.training.objective:ClauseLoss",
+        "clausal.training.clauses:ClauseLoss",
         "clausal.fast.clauses:KernelLoss",
         _clauses_on_cpu,
         loads_kernels=True,
     ),
     FastForm(
         "clause loss by features",
-        "clausal.training.objective:ClauseLoss",
+        "clausal.training.clauses:ClauseLoss",
         "clausal.fast.features:FeatureLoss",
         _features,
     ),
@@ -227,6 +235,13 @@ FORMS = (
         "clausal.bounds.balls.phases:scores_at_best_phases",
         "clausal.fast.cuda.phases:scores_at_best_phases",
         _phases_on_gpu,
+    ),
+    FastForm(
+        "phases by a CPU kernel",
+        "clausal.bounds.balls.phases:scores_at_best_phases",
+        "clausal.fast.cpu.phases:scores_at_best_phases",
+        _phases_on_cpu,
+        loads_kernels=True,
     ),
     FastForm(
         "products in whole cache lines",
