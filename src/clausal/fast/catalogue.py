@@ -34,6 +34,8 @@ _PRUNED = 64
 """One middle of a chain in so many is tried on an average, or fewer."""
 _WORK_OF_PHASES = 1 << 8
 """How many scores are looked at in the time that the reference takes for one number of a clause."""
+_WORK_OF_A_SEARCH = 1 << 7
+"""How many scores are looked at in the time that the reference searches among one number of a table of corners."""
 _ELSEWHERE = "is for another device"
 
 
@@ -148,6 +150,12 @@ def _worth_multiplying(middles: SortedMiddles, columns: Tensor, floor: Tensor) -
     return reason
 
 
+def _two_forms_on_cpu(table: Tensor, offsets: Tensor) -> str | None:
+    if table.shape[1] != 2 or table.dtype != torch.float64:
+        return "is for two forms in double precision"
+    return _worth_loading(table, table.numel() * _WORK_OF_A_SEARCH)
+
+
 def _phases_on_gpu(matrices: Tensor, *others: object) -> str | None:
     if not matrices.is_cuda or matrices.dtype != torch.float32:
         return _ELSEWHERE
@@ -228,6 +236,13 @@ FORMS = (
         "clausal.evaluation.entities.middles:max_min_product",
         "clausal.fast.cpu.middles:max_min_product_compiled",
         _worth_multiplying,
+        loads_kernels=True,
+    ),
+    FastForm(
+        "weights of two forms by a CPU kernel",
+        "clausal.bounds.boxes.mixtures:optimal_weights",
+        "clausal.fast.cpu.mixtures:optimal_weights",
+        _two_forms_on_cpu,
         loads_kernels=True,
     ),
     FastForm(
