@@ -33,3 +33,8 @@ def deal(groups: Sequence[ClauseGroup], parts: int, first: int, generator: torch
                 dealt[part] += [reading.some(places, clauses) for reading in readings]
         next_part = (next_part + len(order)) % parts
     return dealt
+
+
+def count_clauses(groups: Sequence[ClauseGroup]) -> int:
+    """Return how many clauses groups have, the readings of one counted once."""
+    return sum(len(group) for group in {id(group.clauses): group for group in groups}.values())

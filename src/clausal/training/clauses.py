@@ -17,20 +17,20 @@ from clausal.adversary.adversary import AdversarialSet, Adversary
 from clausal.adversary.ascent import GradientAscent, RealEntities
 from clausal.adversary.clauses import ClauseGroup
 from clausal.adversary.closed_form import ClosedForm
-from clausal.adversary.parts import deal
+from clausal.adversary.parts import count_clauses, deal
 from clausal.config import Settings
 from clausal.fast import fastest
 from clausal.model.predictor import LinkPredictor
 
-_LEAST_WORK = {"cpu": 1 << 15, "cuda": 1 << 20}
+_LEAST_WORK = {"cpu": 1 << 14, "cuda": 1 << 20}
 """Atoms on sets that a step scores for its clauses, however small its batch; a GPU has room for more."""
-_WORK_OF_A_FACT = 2.5
-"""How many atoms take about as long to score as a fact or a corruption, for which the tables of a model are updated."""
+_ATOMS_PER_FACT = 0.8
+"""How many atoms a step may score for each fact and corruption of its batch: these take about as long as those."""
 _ENTITIES_PER_FACT = 32
 """How many scores of a matrix product take about as long as the score of a fact on its own."""
 _SETS_OF_A_CLOSED_FORM = 32
 """On how many sets an atom could be scored while a closed form is evaluated."""
-_SOLVING = 32
+_SOLVING = 24
 """How often a loss could be evaluated while λ and μ are solved for."""
 
 
@@ -149,8 +149,7 @@ def share_of_a_step(
     if per_step == "all" or not groups:
         return Share()
     if isinstance(per_step, int):
-        clauses = sum(len(group) for group in {id(group.clauses): group for group in groups}.values())
-        parts = -(-clauses // per_step)
+        parts = -(-count_clauses(groups) // per_step)
     else:
         work = sum(len(group) * len(group.shape.atoms) * _sets(adversary, predictor, group) for group in groups)
         parts = -(-work // _most_work(predictor, settings, batch_size))
@@ -161,12 +160,12 @@ def share_of_a_step(
 
 
 def _most_work(predictor: LinkPredictor, settings: Settings, batch_size: int) -> int:
-    """Return how many atoms a step may score, so that clauses take about as long as facts."""
+    """Return how many atoms a step may score, so that clauses take no longer than facts."""
     if settings.facts.training == "corruption":
         scored = batch_size * (1 + 2 * settings.facts.negatives)
     else:
         scored = 2 * batch_size * predictor.num_entities // _ENTITIES_PER_FACT
-    return max(_LEAST_WORK.get(predictor.device.type, _LEAST_WORK["cpu"]), int(_WORK_OF_A_FACT * scored))
+    return max(_LEAST_WORK.get(predictor.device.type, _LEAST_WORK["cpu"]), int(_ATOMS_PER_FACT * scored))
 
 
 def _sets(adversary: Adversary, predictor: LinkPredictor, group: ClauseGroup) -> int:
@@ -184,4 +183,4 @@ def _search(adversary: Adversary, predictor: LinkPredictor, group: ClauseGroup) 
         if adversary.treats(predictor, group):
             return _SOLVING if adversary.solves(predictor, group) else 1
         return _search(adversary.fallback, predictor, group) if adversary.fallback else 1
-    return 2 * adversary.steps + 1 if isinstance(adversary, GradientAscent) else 1
+    return 2 * adversary.steps + 2 if isinstance(adversary, GradientAscent) else 1

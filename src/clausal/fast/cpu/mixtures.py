@@ -72,7 +72,9 @@ def close_in(table, offsets, weights, start, end):  # type: ignore[no-untyped-de
         place = 0.0 if left_slope >= 0 else 1.0
         if left_slope < 0 < right_slope:
             for step in range(_STEPS):
-                crossing = (right_value - right_slope * right - left_value + left_slope * left) / (left_slope - right_slope)
+                crossing = (right_value - right_slope * right - left_value + left_slope * left) / (
+                    left_slope - right_slope
+                )
                 crossing = min(max(crossing, left), right)
                 halve = step % _HALVE_EVERY == _HALVE_EVERY - 1
                 place = (left + right) / 2 if halve else crossing

@@ -112,7 +112,14 @@ def best_phases(matrices, weights, radius, pairs, turned, scores, slopes, halvin
                 imaginary[i] += limit * of_atom[i, 1 - turn, turn]
         if circle:
             for i in range(components):
-                a_re, a_im, b_re, b_im, c_re, c_im = sums[0, i], sums[1, i], sums[2, i], sums[3, i], sums[4, i], sums[5, i]
+                a_re, a_im, b_re, b_im, c_re, c_im = (
+                    sums[0, i],
+                    sums[1, i],
+                    sums[2, i],
+                    sums[3, i],
+                    sums[4, i],
+                    sums[5, i],
+                )
                 ua_re, ua_im = _unit(a_re, a_im, one)
                 ub_re, ub_im = _unit(b_re, b_im, one)
                 uc_re, uc_im = _unit(c_re, c_im, one)
@@ -131,7 +138,10 @@ def best_phases(matrices, weights, radius, pairs, turned, scores, slopes, halvin
                 for i in range(components):
                     cosine, sine, half_cos, half_sin = ways[0, i], ways[1, i], ways[2, i], ways[3, i]
                     gone_cos, gone_sin = ways[4, i], ways[5, i]
-                    try_cos, try_sin = gone_cos * half_cos - gone_sin * half_sin, gone_sin * half_cos + gone_cos * half_sin
+                    try_cos, try_sin = (
+                        gone_cos * half_cos - gone_sin * half_sin,
+                        gone_sin * half_cos + gone_cos * half_sin,
+                    )
                     left_cos, left_sin = cosine * try_cos + sine * try_sin, sine * try_cos - cosine * try_sin
                     root = np.sqrt(max(sizes[1, i] + two * sizes[0, i] * left_cos, zero))
                     rising = sizes[0, i] * left_sin > sizes[2, i] * try_sin * root
@@ -147,7 +157,9 @@ def best_phases(matrices, weights, radius, pairs, turned, scores, slopes, halvin
                 start_re, start_im = units[4, i], units[5, i]
                 x2_re, x2_im = start_re * gone_cos - start_im * gone_sin, start_re * gone_sin + start_im * gone_cos
                 b_re, b_im = sums[2, i], sums[3, i]
-                w_re, w_im = _unit(sums[0, i] + b_re * x2_re - b_im * x2_im, sums[1, i] - b_re * x2_im - b_im * x2_re, one)
+                w_re, w_im = _unit(
+                    sums[0, i] + b_re * x2_re - b_im * x2_im, sums[1, i] - b_re * x2_im - b_im * x2_re, one
+                )
                 units[0, i], units[1, i] = w_re, -w_im
                 units[2, i], units[3, i] = x2_re * w_re - x2_im * w_im, x2_im * w_re + x2_re * w_im
                 units[4, i], units[5, i] = x2_re, x2_im
