@@ -168,6 +168,11 @@ class ClauseSettings(_Section):
         "choose it, 0 included",
     )
     sets: Positive = Field(10, description="adversarial sets B for each clause")
+    per_step: Literal["auto", "all"] | Positive = Field(
+        "auto",
+        description="clauses whose loss a step adds: `all`, or about so many, drawn at random and scaled so that the "
+        "mean stays the same; `auto` is all, up to where they would take longer than the facts of a batch",
+    )
     steps: NonNegative = Field(10, description="ascent steps τ_a of the adversary")
     learning_rate: PositiveReal = Field(0.1, description="learning rate of the ascent (AdaGrad)")
     pooling: Literal["sum", "mean", "max", "logsumexp"] = Field(

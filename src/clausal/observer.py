@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
@@ -25,13 +25,23 @@ _R = TypeVar("_R")
 
 @dataclass(frozen=True)
 class PassReport:
-    """What one pass over the facts showed; ``epoch`` and ``passes`` count from 1."""
+    """What one pass over the facts showed; ``epoch`` and ``passes`` count from 1.
+
+    ``inconsistency`` and ``violated`` are of the clauses on the adversarial set at the last step; they are estimated
+    where a step takes a random part of the clauses.
+    """
 
     epoch: int
     passes: int
     fact_loss: float
     inconsistency: float
     violated: int
+    estimated: bool = False
+
+    def record(self) -> dict[str, Any]:
+        """Return it for the log, where ``estimated`` is in what is."""
+        record = asdict(self)
+        return record if self.estimated else {name: record[name] for name in record if name != "estimated"}
 
 
 class Observer:

@@ -135,6 +135,16 @@ def phases(function, device):
     return [scores.detach(), *torch.autograd.grad((weights * scores).sum(), matrices)]
 
 
+def weights_of_two_forms(function, device):
+    generator = torch.Generator().manual_seed(0)
+    table = torch.randn(6, 2, 5, 16, generator=generator, dtype=torch.float64)
+    table[0, 0] += 9  # the second form alone decides
+    table[1, 1] += 9
+    table[2, :, :, 1:] = table[2, :, :, :1]  # corners are alike
+    table[3, 1] = -table[3, 0]
+    return [function(table, torch.randn(6, 2, generator=generator, dtype=torch.float64))]
+
+
 def products(function, device):
     generator = torch.Generator().manual_seed(0)
     with torch.no_grad():
@@ -154,6 +164,8 @@ CASES = {
     "ranks by a CPU kernel": ("cpu", counts),
     "chains by CPU kernels": ("cpu", chains),
     "phases by a GPU kernel": ("cuda", phases),
+    "phases by a CPU kernel": ("cpu", phases),
+    "weights of two forms by a CPU kernel": ("cpu", weights_of_two_forms),
     "products in whole cache lines": ("cpu", products),
 }
 """For each form the device it is for, and what is computed by it or by its reference."""

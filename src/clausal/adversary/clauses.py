@@ -39,6 +39,11 @@ class ClauseGroup:
         tensors = (tensor.to(device) for tensor in (self.relations, self.constants, self.weights))
         return ClauseGroup(self.shape, self.clauses, *tensors)
 
+    def some(self, places: Tensor, clauses: tuple[Clause, ...]) -> ClauseGroup:
+        """Return the clauses at some places, which are ``clauses``, as a group of their own."""
+        places = places.to(self.relations.device)
+        return ClauseGroup(self.shape, clauses, self.relations[places], self.constants[places], self.weights[places])
+
     def slots(self, predictor: LinkPredictor) -> ArgumentSlots:
         """Say which vectors the atoms are scored on by this predictor."""
         return ArgumentSlots.of(self.shape, predictor.of_pairs)

@@ -23,6 +23,7 @@ from clausal.adversary.worst_case import DualPoint, largest_violation, solve_vio
 from clausal.bounds.blocks import LinearForms
 from clausal.choices import RegionName
 from clausal.errors import InputError
+from clausal.logic.shape import Shape
 from clausal.logic.syntax import Clause
 from clausal.model.predictor import LinkPredictor
 
@@ -73,9 +74,8 @@ class ClosedForm(Adversary):
         self.semantics = semantics or Godel()
         self.region: RegionName = region
         self.facts = facts
-        # Whether there is a bound depends on scorer, domain and shape, and is tried once.
-        self._known: WeakKeyDictionary[LinkPredictor, WeakKeyDictionary[ClauseGroup, _Treatment | None]]
-        self._known = WeakKeyDictionary()
+        # Whether there is a bound depends on scorer, domain and shape, and is tried once, on one clause.
+        self._known: WeakKeyDictionary[LinkPredictor, dict[Shape, _Treatment | None]] = WeakKeyDictionary()
         if type(self.semantics) not in LINEAR:
             names = ", ".join(f'"{kind.name}"' for kind in LINEAR)
             raise InputError(
@@ -117,15 +117,20 @@ class ClosedForm(Adversary):
         treatment = self._treatment(predictor, group)
         return None if treatment is None else treatment.alternatives
 
+    def solves(self, predictor: LinkPredictor, group: ClauseGroup) -> bool:
+        """Tell whether ``find`` has λ or μ to solve for in the bound of a group's clauses."""
+        treatment = self._treatment(predictor, group)
+        return treatment is not None and treatment.solved
+
     def in_domain(self, predictor: LinkPredictor) -> bool:
         """Tell whether the region is the model's domain, which does not move."""
         return resolved(self.region, predictor) == "domain"
 
     def _treatment(self, predictor: LinkPredictor, group: ClauseGroup) -> _Treatment | None:
-        known = self._known.setdefault(predictor, WeakKeyDictionary())
-        if group not in known:
-            known[group] = self._find_treatment(predictor, group)
-        return known[group]
+        known = self._known.setdefault(predictor, {})
+        if group.shape not in known:
+            known[group.shape] = self._find_treatment(predictor, group.some(torch.arange(1), group.clauses[:1]))
+        return known[group.shape]
 
     @torch.no_grad()
     def _find_treatment(self, predictor: LinkPredictor, group: ClauseGroup) -> _Treatment | None:

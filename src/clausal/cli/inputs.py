@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from clausal.logic import Clause
 
 
+_LARGE_FILE = 1 << 20
+"""A file of clauses of more bytes takes more than a moment to read."""
+
 GRAPH = typer.Argument(
     metavar="GRAPH",
     help="A folder with train, valid and test; one file of facts; or fb122, wn18, fb15k-237, wn18rr.",
@@ -92,6 +95,8 @@ def read_clauses(source: str | None, format: str | None = None, folder: Path | N
     names = None
     if folder is not None and folder.is_dir() and path.parent.is_dir():
         names = read_dictionary(path.parent) or read_dictionary(folder)
+    if path.is_file() and path.stat().st_size > _LARGE_FILE:
+        say(f"reading {source}")
     clauses = read_rules(path, format, names=names, tell=lambda sentence: say(f"note: {sentence}"))
     say(f"{source}: {len(clauses):,} clause{'' if len(clauses) == 1 else 's'}, read as {format}{_weights(clauses)}")
     return clauses

@@ -98,7 +98,7 @@ class _TrainingBar:
 
     def passed(self, report: PassReport) -> None:
         done = (report.epoch - 1) * self.passes + report.passes
-        text = self._text(report.epoch, report.fact_loss, report.inconsistency, report.violated)
+        text = self._text(report.record())
         self.bar.update(self.task, completed=done, text=text)
 
     def epoch(self, record: dict[str, Any]) -> None:
@@ -108,12 +108,15 @@ class _TrainingBar:
             return
         self.valid = f" MRR {record['valid']['mrr']:.3f}"
         if not stderr().is_terminal:
-            numbers = (record[name] for name in ("epoch", "fact_loss", "inconsistency", "violated"))
-            say(f"{self.label}: epoch {self._text(*numbers)}")
+            say(f"{self.label}: epoch {self._text(record)}")
 
-    def _text(self, epoch: int, fact_loss: float, inconsistency: float, violated: int) -> str:
-        found = f" inconsistency {inconsistency:.3g}{self.certified or f' violated {violated}/{self.clauses}'}"
-        return f"{epoch}/{self.epochs} loss {fact_loss:.2f}{found if self.clauses else ''}{self.valid}"
+    def _text(self, record: dict[str, Any]) -> str:
+        about = "~" if record.get("estimated") else ""
+        violated = f" violated {about}{record['violated']}/{self.clauses}"
+        found = f" inconsistency {about}{record['inconsistency']:.3g}{self.certified or violated}"
+        return (
+            f"{record['epoch']}/{self.epochs} loss {record['fact_loss']:.2f}{found if self.clauses else ''}{self.valid}"
+        )
 
 
 def _counting_bar() -> Progress:

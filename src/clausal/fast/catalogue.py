@@ -32,6 +32,10 @@ MANY_SCORES = 1 << 30
 """Looking at fewer scores takes less time than loading a CPU kernel, unless training has loaded kernels already."""
 _PRUNED = 64
 """One middle of a chain in so many is tried on an average, or fewer."""
+_WORK_OF_PHASES = 1 << 8
+"""How many scores are looked at in the time that the reference takes for one number of a clause."""
+_WORK_OF_A_SEARCH = 1 << 7
+"""How many scores are looked at in the time that the reference searches among one number of a table of corners."""
 _ELSEWHERE = "is for another device"
 
 
@@ -111,6 +115,8 @@ def _recorded_pass(step: Step) -> str | None:
     settings, device = step.objective.settings, step.objective.facts.device
     if device.type != "cuda":
         return _ELSEWHERE
+    if step.objective.clauses.sampled:
+        return "each epoch draws clauses anew, and a graph reads those of the first"
     if step.objective.groups and not step.objective.clause_loss.in_place:
         return "a graph reads an adversarial set where it lay at first"
     if step.name == "eager" and settings.facts.training == "corruption":
@@ -144,10 +150,20 @@ def _worth_multiplying(middles: SortedMiddles, columns: Tensor, floor: Tensor) -
     return reason
 
 
+def _two_forms_on_cpu(table: Tensor, offsets: Tensor) -> str | None:
+    if table.shape[1] != 2 or table.dtype != torch.float64:
+        return "is for two forms in double precision"
+    return _worth_loading(table, table.numel() * _WORK_OF_A_SEARCH)
+
+
 def _phases_on_gpu(matrices: Tensor, *others: object) -> str | None:
     if not matrices.is_cuda or matrices.dtype != torch.float32:
         return _ELSEWHERE
     return None if find_spec("triton") else "needs triton, which comes with torch on Linux"
+
+
+def _phases_on_cpu(matrices: Tensor, *others: object) -> str | None:
+    return _worth_loading(matrices, matrices.numel() * _WORK_OF_PHASES)
 
 
 def _aligned_products(queries: Tensor, candidates: Tensor) -> str | None:
@@ -172,14 +188,14 @@ FORMS = (
     ),
     FastForm(
         "clause loss by CPU kernels",
-        "clausal.training.objective:ClauseLoss",
+        "clausal.training.clauses:ClauseLoss",
         "clausal.fast.clauses:KernelLoss",
         _clauses_on_cpu,
         loads_kernels=True,
     ),
     FastForm(
         "clause loss by features",
-        "clausal.training.objective:ClauseLoss",
+        "clausal.training.clauses:ClauseLoss",
         "clausal.fast.features:FeatureLoss",
         _features,
     ),
@@ -223,10 +239,24 @@ FORMS = (
         loads_kernels=True,
     ),
     FastForm(
+        "weights of two forms by a CPU kernel",
+        "clausal.bounds.boxes.mixtures:optimal_weights",
+        "clausal.fast.cpu.mixtures:optimal_weights",
+        _two_forms_on_cpu,
+        loads_kernels=True,
+    ),
+    FastForm(
         "phases by a GPU kernel",
         "clausal.bounds.balls.phases:scores_at_best_phases",
         "clausal.fast.cuda.phases:scores_at_best_phases",
         _phases_on_gpu,
+    ),
+    FastForm(
+        "phases by a CPU kernel",
+        "clausal.bounds.balls.phases:scores_at_best_phases",
+        "clausal.fast.cpu.phases:scores_at_best_phases",
+        _phases_on_cpu,
+        loads_kernels=True,
     ),
     FastForm(
         "products in whole cache lines",

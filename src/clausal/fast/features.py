@@ -20,7 +20,7 @@ from clausal.bounds.blocks import LinearForms
 from clausal.fast.kernels import CornerFeatures
 from clausal.model.domains import Box
 from clausal.model.predictor import LinkPredictor
-from clausal.training.objective import ClauseLoss
+from clausal.training.clauses import ClauseLoss
 
 _MOST_CORNERS = 64
 _SEARCHERS = (RealEntities, GradientAscent)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -94,7 +94,7 @@ def restore(training: AdversarialSetTraining, tensors: Mapping[str, Tensor], pos
         position = {"kept": position["best"], "kept_inconsistency": 0.0} | position
     try:
         _check_position(training, position)
-        _check_tensors(training, tensors)
+        _check_tensors(training, tensors, position)
     except ValueError as error:
         raise InputError(f"{origin}: does not fit this run: {error}") from None
     training.restore(tensors, position)
@@ -112,10 +112,12 @@ def _check_position(training: AdversarialSetTraining, position: Any) -> None:
         )
 
 
-def _check_tensors(training: AdversarialSetTraining, tensors: Mapping[str, Tensor]) -> None:
+def _check_tensors(
+    training: AdversarialSetTraining, tensors: Mapping[str, Tensor], position: Mapping[str, Any]
+) -> None:
     model = training.predictor.state_dict()
     expected = {f"model/{name}": value for name, value in model.items()}
-    expected |= _expected_sets(training, tensors)
+    expected |= _expected_sets(training, tensors, position)
     if training.settings.train.averaging:
         expected |= {f"average/{name}": value for name, value in training.predictor.named_parameters()}
     if any(name.startswith("best/") for name in tensors):
@@ -131,7 +133,9 @@ def _check_tensors(training: AdversarialSetTraining, tensors: Mapping[str, Tenso
             )
 
 
-def _expected_sets(training: AdversarialSetTraining, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+def _expected_sets(
+    training: AdversarialSetTraining, tensors: Mapping[str, Tensor], position: Mapping[str, Any]
+) -> dict[str, Tensor]:
     """Return what the adversary would find now: as many tensors, of the same shapes."""
     from clausal.adversary.adversary import GroupSet, to_tensors
 
@@ -142,10 +146,10 @@ def _expected_sets(training: AdversarialSetTraining, tensors: Mapping[str, Tenso
             raise ValueError(_OF_VERSION_0_1)
         if len(rest) != 2 or rest[0] not in GroupSet.kinds or not place.isdecimal():
             raise ValueError(f"'{name}' is not of this training")
-    groups = training.objective.groups
     if type(training.adversary).__module__.partition(".")[0] != "clausal":
         return saved  # only a user's own adversary knows what it finds
-    found = to_tensors(training.adversary.find(training.predictor, groups) if groups else [])
+    training.draw_clauses(replace(training.position, **position).searched)
+    found = to_tensors(training.objective.clauses.find(training.adversary))
     if found and not saved:  # closed forms over a whole domain had none there
         raise ValueError(_OF_VERSION_0_1)
     return {f"adversarial_set/{name}": tensor for name, tensor in found.items()}

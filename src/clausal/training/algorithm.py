@@ -31,7 +31,7 @@ from clausal.training.objective import Objective
 from clausal.training.optimizers import make_optimizer, optimizer_tensors, restore_optimizer
 from clausal.training.step import Losses, Pass, Step
 
-_ADVERSARY, _FACTS = 1, 2  # streams of random numbers
+_ADVERSARY, _FACTS, _CLAUSES = 1, 2, 3  # streams of random numbers
 _VIOLATED = 1e-6  # smaller violations are rounding errors
 
 
@@ -47,6 +47,11 @@ class Position:
     kept_inconsistency: float = 0.0
     since_best: int = 0
     stopped: bool = False
+
+    @property
+    def searched(self) -> int:
+        """The epoch in which the adversary searched last."""
+        return self.epoch if self.passes else max(0, self.epoch - 1)
 
 
 Validate = Callable[[LinkPredictor], Mapping[str, float]]
@@ -104,13 +109,13 @@ class AdversarialSetTraining:
             while at.epoch < train.epochs and not at.stopped:  # for i ∈ {1, …, τ}
                 started = time.perf_counter()
                 if at.passes == 0:
-                    self.objective.clause_loss.adopt(self.find_adversarial_set())  # S ← FindAdversarialSet(A, θ)
+                    self.objective.clauses.adopt(self.find_adversarial_set())  # S ← FindAdversarialSet(A, θ)
                 report = self.train_discriminator(observer, checkpoint)  # (θ, γ) ← TrainDiscriminator(G, θ, γ, S)
                 at.epoch, at.passes = at.epoch + 1, 0
                 with self.average.in_place() if self._due() else nullcontext():
                     certified = self._certify()
                     inconsistency = certified.get("certified", {}).get("inconsistency", report.inconsistency)
-                    record = asdict(report) | certified | self._validate(inconsistency)
+                    record = report.record() | certified | self._validate(inconsistency)
                 record["seconds"] = round(time.perf_counter() - started, 4)
                 observer.epoch(record)
                 if checkpoint:
@@ -122,14 +127,20 @@ class AdversarialSetTraining:
         return self.predictor
 
     def find_adversarial_set(self) -> AdversarialSet:
-        """FindAdversarialSet(A, θ): let the adversary search."""
+        """FindAdversarialSet(A, θ): let the adversary search, for the clauses that this epoch draws."""
         if not self.objective.groups:
             return []
         self.predictor.eval()  # the adversary attacks the model as it predicts, whatever mode it was left in
         epoch = self.position.epoch
+        self.draw_clauses(epoch)
         generator = generator_at(self.settings.train.seed, _ADVERSARY, epoch, device=self.predictor.device)
         adversary = self.adversary if epoch else self.opening
-        return adversary.find(self.predictor, self.objective.groups, generator)
+        return self.objective.clauses.find(adversary, generator)
+
+    def draw_clauses(self, epoch: int) -> None:
+        """Draw the clauses of an epoch, where a part of them stands for all."""
+        with self.choice.in_use():
+            self.objective.clauses.draw(generator_at(self.settings.train.seed, _CLAUSES, epoch))
 
     def train_discriminator(
         self, observer: Observer, checkpoint: Callable[[AdversarialSetTraining], None] | None = None
@@ -159,10 +170,11 @@ class AdversarialSetTraining:
     @torch.no_grad()
     def _report(self, losses: Losses) -> PassReport:
         """Bring home what a pass showed, in one copy, as each waits for a GPU; stop on NaN and infinity."""
+        clauses = self.objective.clauses
         numbers = [
             losses.fact_loss,
             self.objective.weighted_sum(losses.inconsistency),
-            (by_clause(self.objective.groups, losses.inconsistency) > _VIOLATED).sum(),
+            clauses.share.parts * (by_clause(clauses.current.groups, losses.inconsistency) > _VIOLATED).sum(),
             # A sum of parameters is finite where all of them are, and takes no memory.
             *(parameter.sum() for parameter in self.predictor.parameters()),
         ]
@@ -173,6 +185,7 @@ class AdversarialSetTraining:
             fact_loss=fact_loss / max(1, len(self.objective.facts)),
             inconsistency=inconsistency,
             violated=int(violated),
+            estimated=clauses.sampled,
         )
         if all(map(isfinite, (fact_loss, inconsistency, *sums))):
             return report
@@ -230,7 +243,7 @@ class AdversarialSetTraining:
         groups = {
             "model": self.predictor.state_dict(),
             "optimizer": optimizer_tensors(self.optimizer),
-            "adversarial_set": to_tensors(self.objective.clause_loss.adversarial_set),
+            "adversarial_set": to_tensors(self.objective.clauses.adversarial_set),
             "average": self.average.parameters,
             "best": self.best,
         }
@@ -249,8 +262,9 @@ class AdversarialSetTraining:
         self.predictor.load_state_dict(part("model"))
         restore_optimizer(self.optimizer, part("optimizer"))
         found = {name: tensor.to(device) for name, tensor in part("adversarial_set").items()}
+        self.draw_clauses(Position(**position).searched)
         with self.choice.in_use():
-            self.objective.clause_loss.adopt(from_tensors(found))
+            self.objective.clauses.adopt(from_tensors(found))
         self.average.restore(part("average"))
         self.best = part("best")
         self.position = Position(**position)

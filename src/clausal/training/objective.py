@@ -8,39 +8,18 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from clausal.adversary.adversary import AdversarialSet, Adversary
+from clausal.adversary.adversary import Adversary
 from clausal.adversary.clauses import ClauseGroup
 from clausal.config import Settings
-from clausal.fast import fastest
 from clausal.graph.graph import Graph
 from clausal.model.predictor import LinkPredictor, Negatives
 from clausal.training.against_all import AgainstAll, against_all
+from clausal.training.clauses import ClauseLoss, ClauseParts, share_of_a_step
 from clausal.training.corruption import Corruption
 from clausal.training.losses import LOSSES, FactLoss
 from clausal.training.regularisers import penalty_of_facts
 
 _NUMBERS_IN_A_BATCH = 1 << 27  # 512 MB of looked-up vectors
-
-
-class ClauseLoss:
-    """J_I of each clause on the set that the adversary found last, which stays the same until the next search."""
-
-    in_place = False
-    """Whether a new set is put where the last one lay, as a recorded step needs it."""
-
-    def __init__(self, adversary: Adversary, predictor: LinkPredictor, groups: Sequence[ClauseGroup]) -> None:
-        self.adversary = adversary
-        self.predictor = predictor
-        self.groups = groups
-        self.adversarial_set: AdversarialSet = ()
-
-    def adopt(self, found: AdversarialSet) -> None:
-        """Take a new adversarial set."""
-        self.adversarial_set = found
-
-    def __call__(self) -> Tensor:
-        """Return the inconsistency of each clause [clauses], weights not applied."""
-        return self.adversary.inconsistency(self.predictor, self.groups, self.adversarial_set)
 
 
 @dataclass(eq=False)
@@ -51,8 +30,7 @@ class Objective:
     facts: Tensor  # what a pass goes through: facts [facts, 3], or what a QuerySource has for rows
     corruption: Corruption
     loss: FactLoss | AgainstAll
-    groups: Sequence[ClauseGroup]
-    clause_loss: ClauseLoss
+    clauses: ClauseParts
     settings: Settings
 
     @staticmethod
@@ -75,21 +53,33 @@ class Objective:
         every = against_all(predictor, facts, settings)
         loss = every or LOSSES[settings.facts.loss](settings.facts.margin)
         groups = [group.to(predictor.device) for group in groups] if settings.clauses.alpha else []
-        clause_loss = fastest(ClauseLoss, adversary, predictor, groups)(adversary, predictor, groups)
         facts = facts if every is None else every.source.rows
-        return Objective(predictor, facts, corruption, loss, groups, clause_loss, settings)
+        share = share_of_a_step(
+            adversary, predictor, groups, settings, len(facts), _batch_size(predictor, len(facts), settings)
+        )
+        clauses = ClauseParts(adversary, predictor, groups, share)
+        clauses.draw(torch.Generator().manual_seed(settings.train.seed))  # until the first epoch draws its own
+        return Objective(predictor, facts, corruption, loss, clauses, settings)
 
-    def __post_init__(self) -> None:
-        weights = [group.weights for group in self.groups]
-        self.clause_weights = torch.cat(weights) if weights else self.predictor.relations.new_zeros(0)  # [clauses]
+    @property
+    def groups(self) -> Sequence[ClauseGroup]:
+        """All clauses."""
+        return self.clauses.groups
+
+    @property
+    def clause_loss(self) -> ClauseLoss:
+        """J_I of the clauses of a step."""
+        return self.clauses.current.loss
+
+    @property
+    def clause_weights(self) -> Tensor:
+        """How much each clause of a step counts [clauses]."""
+        return self.clauses.current.weights
 
     @property
     def batch_size(self) -> int:
         """How many facts a batch has; less than asked for where its vectors would take too much memory."""
-        facts = self.settings.facts
-        vectors = (2 + 2 * facts.negatives) * self.predictor.scorer.dim
-        fair_share = -(-len(self.facts) // facts.batches)
-        return facts.batch_size or max(1, min(fair_share, _NUMBERS_IN_A_BATCH // vectors))
+        return _batch_size(self.predictor, len(self.facts), self.settings)
 
     def draw(self, facts: Tensor, generator: torch.Generator) -> Negatives | None:
         """Draw the corruptions of a batch; None where it is trained against all entities."""
@@ -107,11 +97,11 @@ class Objective:
         return loss, weight * penalty_of_facts(kind, self.predictor, facts)
 
     def inconsistency(self) -> Tensor:
-        """J_I of each clause [clauses] on the adversarial set, weights not applied."""
+        """J_I of each clause of a step [clauses] on the adversarial set, weights not applied."""
         return self.clause_loss() if self.groups else self.clause_weights
 
     def weighted_sum(self, inconsistency: Tensor) -> Tensor:
-        """J_I: the inconsistencies of the clauses, summed by their weights."""
+        """J_I: the inconsistencies of a step's clauses, summed by what each counts."""
         return (self.clause_weights * inconsistency).sum()
 
     def weighted(self, inconsistency: Tensor) -> Tensor:
@@ -127,3 +117,9 @@ class Objective:
         if facts.l2_relations:
             penalty = penalty + facts.l2_relations * predictor.relations.square().sum()
         return penalty
+
+
+def _batch_size(predictor: LinkPredictor, facts: int, settings: Settings) -> int:
+    vectors = (2 + 2 * settings.facts.negatives) * predictor.scorer.dim
+    fair_share = -(-facts // settings.facts.batches)
+    return settings.facts.batch_size or max(1, min(fair_share, _NUMBERS_IN_A_BATCH // vectors))

@@ -16,6 +16,7 @@ from clausal.adversary.clauses import ClauseGroup
 from clausal.adversary.closed_form import ClosedForm
 from clausal.adversary.contracts import check_adversary
 from clausal.adversary.forms import LINEAR
+from clausal.adversary.parts import count_clauses
 from clausal.adversary.semantics import make_semantics
 from clausal.config import FactSettings, Settings
 from clausal.errors import InputError
@@ -128,6 +129,10 @@ def prepare(
         FormChoice("eager" if settings.train.step == "eager" else "auto"),
     )
     _say_forms(training, observer)
+    clauses = training.objective.clauses
+    if clauses.sampled:
+        some, count = count_clauses(clauses.current.groups), count_clauses(clauses.groups)
+        observer.message(f"a step takes about {some:,} of the {count:,} clauses, drawn at random (clauses.per_step)")
     return training
 
 

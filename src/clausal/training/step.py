@@ -15,7 +15,7 @@ from clausal.training.objective import Objective
 
 
 class Losses(NamedTuple):
-    """What a step, or a pass, showed: J_F, summed over its facts, and J_I of each clause at the last step."""
+    """What a step, or a pass, showed: J_F, summed over its facts, and J_I of each clause of the last step."""
 
     fact_loss: Tensor
     inconsistency: Tensor  # [clauses]
@@ -55,7 +55,8 @@ class Pass:
         objective = self.step.objective
         fact_loss = torch.zeros((), device=order.device)
         inconsistency = fact_loss.new_zeros(0)
-        for batch in order.split(objective.batch_size):
+        for number, batch in enumerate(order.split(objective.batch_size)):
+            objective.clauses.take_turn(number)
             batch_loss, inconsistency = self.step(objective.facts[batch].long(), generator)
             fact_loss += batch_loss
         return Losses(fact_loss, inconsistency)

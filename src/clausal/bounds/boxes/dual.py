@@ -16,11 +16,12 @@ from torch import Tensor
 
 from clausal.bounds.blocks import AtomBlocks, Bound, GatheredForm, LinearForms, gather_form
 from clausal.bounds.boxes.corners import CornerGrid, corners_of, too_many_corners
-from clausal.bounds.boxes.mixtures import optimal_mixture
+from clausal.bounds.boxes.mixtures import optimal_mixture, optimal_weights
 from clausal.bounds.boxes.reflexive import is_quadratic, largest_quadratic
 from clausal.bounds.boxes.rounding import round_mixture
 from clausal.bounds.regions import Boxes
 from clausal.bounds.threads import threads_for
+from clausal.fast import fastest
 
 _MOST_NUMBERS = 1 << 22
 """Largest table of forms at corners; more clauses than fit are treated in turn."""
@@ -91,10 +92,10 @@ def _optimal_weights(atoms: AtomBlocks, forms: LinearForms, boxes: Boxes, free: 
     corners = corners_of(atoms.detach(), exact_boxes, free)
     assert corners is not None
     parts = _in_parts(atoms.detach(), forms, exact_boxes, corners)
-    weights = [
-        optimal_mixture(_table(some_atoms, some_forms, some_corners), _offsets(some_atoms, some_forms)).weights
-        for some_atoms, some_forms, _, some_corners in parts
-    ]
+    weights = []
+    for some_atoms, some_forms, _, some_corners in parts:
+        given = _table(some_atoms, some_forms, some_corners), _offsets(some_atoms, some_forms)
+        weights.append(fastest(optimal_weights, *given)(*given))
     return torch.cat(weights).to(atoms.matrices)
 
 

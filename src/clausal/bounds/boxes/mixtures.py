@@ -43,6 +43,11 @@ def optimal_mixture(table: Tensor, offsets: Tensor) -> Mixture:
     return _two_forms(table, offsets) if table.shape[1] == 2 else _many_forms(table, offsets)
 
 
+def optimal_weights(table: Tensor, offsets: Tensor) -> Tensor:
+    """Return the optimal λ [problems, forms] alone."""
+    return optimal_mixture(table, offsets).weights
+
+
 def best_corners(table: Tensor, weights: Tensor) -> Mixture:
     """Return for each component the best corner for a given λ."""
     corners = torch.einsum("nj,njic->nic", weights, table).argmax(-1, keepdim=True)
