@@ -1,7 +1,7 @@
 """Run the zoo: ``python -m zoo [--seeds 3] [--graphs NAME…]``, from the folder of benchmarks (``make zoo``).
 
-For every graph, by the commands that a user would give and without a setting: the plain defaults, ``--preset best``, the
-same with mined rules as clauses, and votes of mined rules fused with the model. What is measured already is not
+For every graph, by the commands that a user would give and without a setting: the plain defaults, ``--preset best``,
+the same with mined rules as clauses, and votes of mined rules fused with the model. What is measured already is not
 measured again; the records are in results/benchmarks/zoo.jsonl, and the page is docs/reference/zoo.md.
 """
 
@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+import clausal
 from common.machine import describe_machine
 from zoo.graphs import Splits, available, write
 from zoo.page import write_page
-
-import clausal
 
 RECORDS = Path(__file__).parents[2] / "results/benchmarks/zoo.jsonl"
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from common.machine import in_words
 
 PAGE = Path(__file__).parents[2] / "docs/reference/zoo.md"
@@ -16,9 +17,9 @@ _RANKINGS = ("defaults", "best", "clauses", "rules", "fused")
 _INTRODUCTION = """\
 # The zoo: graphs that nobody tuned for
 
-The same commands on every graph, without a setting: `clausal train GRAPH` (defaults), `clausal train GRAPH --preset best`
-(best), the same with `--clauses` and the rules of `clausal mine GRAPH` (clauses), and `clausal fuse RUN --mine` on the run of
-`best` (rules alone by the maximum, and fused). Filtered MRR on test, mean of {seeds}. *Clauses − best* is the paired
+The same commands on every graph, without a setting: `clausal train GRAPH` (defaults), `clausal train GRAPH --preset
+best` (best), the same with `--clauses` and the rules of `clausal mine GRAPH` (clauses), and `clausal fuse RUN --mine` on
+the run of `best` (rules alone by the maximum, and fused). Filtered MRR on test, mean of {seeds}. *Clauses − best* is the paired
 difference over the test facts with two standard errors. `make zoo` measures it again on your machine.
 
 {machine}
