@@ -4,7 +4,7 @@ PEER := .venv-peer
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test test-gpu check docs bench scaling clean
+.PHONY: demo test test-gpu check docs bench scaling zoo clean
 
 demo: $(VENV)/installed  ## train on an embedded graph without and with clauses
 	$(BIN)/clausal demo
@@ -31,6 +31,9 @@ bench: $(VENV)/tested $(PEER)/installed  ## print each figure next to its target
 scaling: $(VENV)/tested  ## measure growing graphs, and write the page and the figure; goes on where it was stopped
 	PYTHONPATH=benchmarks $(BIN)/python -m scaling
 	PYTHONPATH=benchmarks $(BIN)/python -m scaling.page
+
+zoo: $(VENV)/tested  ## the recommended commands on strange graphs, in one table; goes on where it was stopped
+	PYTHONPATH=benchmarks $(BIN)/python -m zoo
 
 clean:
 	rm -rf $(VENV) $(PEER) .mypy_cache .pytest_cache .ruff_cache

@@ -1,0 +1,85 @@
+"""The page of the zoo from its records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from common.machine import in_words
+
+PAGE = Path(__file__).parents[2] / "docs/reference/zoo.md"
+Record = dict[str, Any]
+
+_RANKINGS = ("defaults", "best", "clauses", "rules", "fused")
+_INTRODUCTION = """\
+# The zoo: graphs that nobody tuned for
+
+The same commands on every graph, without a setting: `clausal train GRAPH` (defaults),
+`clausal train GRAPH --preset best` (best), the same with `--clauses` and the rules of `clausal mine GRAPH` (clauses), and
+`clausal fuse RUN --mine` on the run of `best` (rules alone by the maximum, and fused). Filtered MRR on test, mean of
+{seeds}. *Clauses − best* is the paired difference over the test facts with two standard errors. `make zoo` measures it
+again on your machine.
+
+{machine}
+
+<!-- Generated from results/benchmarks/zoo.jsonl by `make zoo`. -->
+"""
+
+
+def write_page(records: Sequence[Record]) -> str:
+    """Write the page, and return its table."""
+    seeds = max(record["seed"] for record in records) + 1
+    table = "\n".join([*_header(), *(_row(group) for group in _by_graph(records))])
+    chosen = "\n".join(["", "What the race chose, with the first seed:", "", *_choices(records)])
+    text = _INTRODUCTION.format(
+        seeds="one seed" if seeds == 1 else f"{seeds} seeds", machine=in_words(records[0]["machine"]) + "."
+    )
+    PAGE.write_text(f"{text}\n{table}\n{chosen}\n", encoding="utf-8")
+    return table
+
+
+def _by_graph(records: Sequence[Record]) -> list[list[Record]]:
+    names = dict.fromkeys(record["graph"] for record in records)
+    return [[record for record in records if record["graph"] == name] for name in names]
+
+
+def _header() -> list[str]:
+    columns = ["graph", "entities", "relations", "train / valid / test", "rules", *_RANKINGS]
+    columns += ["clauses − best", "seconds: best, with clauses, mine and fuse"]
+    return [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
+
+
+def _row(records: Sequence[Record]) -> str:
+    first = records[0]
+    facts = " / ".join(f"{first['facts'].get(name, 0):,}" for name in ("train", "valid", "test"))
+    cells = [first["graph"], f"{first['entities']:,}", f"{first['relations']:,}", facts, f"{first['rules']:,}"]
+    cells += [_mean(records, "mrr", name) for name in _RANKINGS]
+    differences = [record["against_best"]["clauses"] for record in records if "clauses" in record["against_best"]]
+    if differences:
+        mean = np.mean([one["mean"] for one in differences])
+        error = np.sqrt(np.mean([one["error"] ** 2 for one in differences]) / len(differences))
+        cells.append(f"{mean:+.3f} ± {2 * error:.3f}")
+    else:
+        cells.append("–")
+    seconds = [np.mean([sum(r["seconds"].get(name, 0) for name in names) for r in records]) for names in _SECONDS]
+    cells.append(", ".join(f"{value:.0f}" for value in seconds))
+    return f"| {' | '.join(cells)} |"
+
+
+_SECONDS = (("best",), ("clauses",), ("mine", "fuse"))
+
+
+def _mean(records: Sequence[Record], what: str, name: str) -> str:
+    values = [record[what][name] for record in records if name in record[what]]
+    return f"{np.mean(values):.3f}".lstrip("0") if values else "–"
+
+
+def _choices(records: Sequence[Record]) -> list[str]:
+    names = list(records[0]["settings"])
+    lines = [f"| graph | {' | '.join(name.replace('_', ' ') for name in names)} |", "|---" * (len(names) + 1) + "|"]
+    for group in _by_graph(records):
+        lines.append(f"| {group[0]['graph']} | {' | '.join(str(group[0]['settings'][name]) for name in names)} |")
+    return lines
