@@ -66,7 +66,7 @@ class FusedStep(Step):
         if not objective.groups and not facts.l2_relations:
             return objective.inconsistency()
         if objective.groups and isinstance(objective.clause_loss, FeatureLoss) and not facts.l2_relations:
-            slopes = objective.settings.clauses.weight * objective.clause_weights
+            slopes = objective.settings.clauses.alpha * objective.clause_weights
             added = objective.clause_loss.add_gradient(slopes, into)
             if added is not None:
                 return added
