@@ -129,9 +129,9 @@ def prepare(
         FormChoice("eager" if settings.train.step == "eager" else "auto"),
     )
     _say_forms(training, observer)
-    clauses = training.objective.clauses
-    if clauses.sampled:
-        some, count = count_clauses(clauses.current.groups), count_clauses(clauses.groups)
+    taken = training.objective.clauses
+    if taken.sampled:
+        some, count = count_clauses(taken.current.groups), count_clauses(taken.groups)
         observer.message(f"a step takes about {some:,} of the {count:,} clauses, drawn at random (clauses.per_step)")
     return training
 
