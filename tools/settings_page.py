@@ -86,6 +86,8 @@ def _type(annotation: Any, metadata: Any = ()) -> str:
         return ", ".join(f"`{choice}`" for choice in arguments)
     if origin is tuple:
         return f"list, each {_type(arguments[0])}" if arguments[-1] is ... else f"{len(arguments)} numbers"
+    if any(get_origin(argument) is Literal for argument in arguments):
+        return ", ".join(map(_type, arguments))
     if type(None) in arguments:
         return _type(next(argument for argument in arguments if argument is not type(None)))
     bounds = ", ".join(bound for limit in metadata if (bound := _bound(limit)))

@@ -1,4 +1,4 @@
-"""A random part of the clauses for each step: its mean is the whole, and a training stays the same for the same seed."""
+"""A random part of the clauses for each step: its mean is the whole, and the seed alone decides on it."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ def prepare(
             f"so facts cannot satisfy the {settings.facts.loss} loss; facts.loss = pairwise suits it"
         )
     facts = torch.from_numpy(graph.train).to(device)
-    groups = make_groups([clause for clause in clauses if clause.weight], graph.entities, graph.relations, predictor)
+    groups = make_groups(clauses, graph.entities, graph.relations, predictor)
     if settings.clauses.adversary == "none" and adversary is None:
         groups = []
     opening = None
@@ -129,9 +129,9 @@ def prepare(
         FormChoice("eager" if settings.train.step == "eager" else "auto"),
     )
     _say_forms(training, observer)
-    parts = training.objective.clauses
-    if parts.sampled:
-        some, count = count_clauses(parts.current.groups), count_clauses(parts.groups)
+    taken = training.objective.clauses
+    if taken.sampled:
+        some, count = count_clauses(taken.current.groups), count_clauses(taken.groups)
         observer.message(f"a step takes about {some:,} of the {count:,} clauses, drawn at random (clauses.per_step)")
     return training
 
@@ -171,7 +171,7 @@ def make_certification(
 ) -> Certify | None:
     """Return what bounds the inconsistency while training; None where the semantics has no bounds."""
     semantics = make_semantics(settings.clauses)
-    if not groups or not settings.clauses.alpha or type(semantics) not in LINEAR:
+    if not groups or not settings.clauses.weight or type(semantics) not in LINEAR:
         return None
     bounds = ClosedForm(None, semantics, settings.clauses.region, torch.from_numpy(graph.train).to(device))
     return CertifiedInconsistency(

@@ -1,4 +1,4 @@
-"""The best λ of two forms on boxes by a CPU kernel, a clause at a time: a convex function of one number, of straight pieces.
+"""The best λ of two forms on boxes by a CPU kernel: a convex function of one number, made of straight pieces.
 
 It follows ``clausal.bounds.boxes.mixtures``. The next place is where the tangents at both ends cross, or halfway; where
 the function is no higher than the tangents at their crossing, that is its minimum.

@@ -1,7 +1,7 @@
-"""The largest form over discs by a CPU kernel: the phases of three complex variables, all components of a clause at once.
+"""The largest form over discs by a CPU kernel: the phases of three complex variables, clause by clause.
 
-It follows ``clausal.bounds.balls.phases``, whose words it uses. Loops over components are innermost, so that a processor
-does several of them at a time.
+It follows ``clausal.bounds.balls.phases``, whose words it uses. Loops over components are innermost, so that a
+processor does several of them at a time.
 """
 
 from __future__ import annotations
