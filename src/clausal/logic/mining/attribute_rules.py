@@ -52,6 +52,10 @@ class Attributes:
     def __len__(self) -> int:
         return len(self.label)
 
+    def held(self, attribute: int) -> Ids:
+        """Return the entities that have an attribute, sorted."""
+        return self.holders[self.first_holder[attribute] : self.first_holder[attribute + 1]]
+
     @cached_property
     def of_entity(self) -> tuple[Ids, Ids]:
         """Where the attributes of each entity begin, and the attributes by entity."""
@@ -78,6 +82,12 @@ class AttributeRules:
     support: Ids
     complete: bool = True
     """Whether no time limit ended the search."""
+
+    @classmethod
+    def none(cls, edges: Edges) -> AttributeRules:
+        """Return no rules."""
+        empty = np.empty(0, np.int64)
+        return cls(edges.relations, empty, empty, empty, np.zeros(1, np.int64), empty, empty)
 
     def __len__(self) -> int:
         return len(self.heads)
