@@ -118,8 +118,8 @@ def _measured(edges: Edges, paths: Sequence[tuple[int, tuple[int, ...]]]) -> Pat
     for row, (_, labels) in enumerate(paths):
         bodies[row, : len(labels)] = labels
     heads = np.array([head for head, _ in paths], np.int64)
-    support, pairs = measure_paths(edges, heads, bodies)
-    rules = PathRules(edges.relations, heads, bodies, support, pairs, np.ones(len(heads)))
+    support, pairs, known = measure_paths(edges, heads, bodies)
+    rules = PathRules(edges.relations, heads, bodies, support, pairs, known, np.ones(len(heads)))
     return PathRules.joined(edges.relations, [rules])
 
 

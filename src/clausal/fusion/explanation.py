@@ -82,7 +82,7 @@ def contributions(
             rule = _best_rule(evidence, graph, kind, entity, label, answer) if name in BEST else None
             found.append(Contribution(name, value) if rule is None else Contribution(name, value, **rule))
     often = float(evidence.frequency(label)[answer])
-    rows, others = evidence.linked(asked)
+    _, others = evidence.linked(asked)
     rest = ((often > 0), often, bool((others == answer).any()))
     for name, weight, value in zip(FEATURES[-3:], weights[-3:].tolist(), rest, strict=True):
         if weight * value:
@@ -105,15 +105,18 @@ def _best_rule(
 def _best_path(evidence: Evidence, graph: Graph, entity: int, label: int, answer: int) -> dict[str, Any] | None:
     paths = evidence.rules.paths
     start, end = (entity, answer) if label < evidence.relations else (answer, entity)
-    for rule in np.flatnonzero(paths.heads == label % evidence.relations).tolist():  # the most confident first
+    side = label // evidence.relations
+    confidence = paths.answer_confidence[:, side]
+    rules = np.flatnonzero(paths.heads == label % evidence.relations)
+    for rule in rules[np.argsort(-confidence[rules], kind="stable")].tolist():
         path = path_instance(evidence, paths.bodies[rule], start, end)
         if path is not None:
             labels = [int(one) for one in paths.bodies[rule] if one >= 0]
             return {
                 "clause": path_clause(graph, int(paths.heads[rule]), paths.bodies[rule]),
-                "confidence": float(paths.confidence[rule]),
+                "confidence": float(confidence[rule]),
                 "support": float(paths.support[rule]),
-                "predictions": float(paths.pairs[rule]),
+                "predictions": float(paths.known[rule, side]),
                 "facts": tuple(edge_fact(graph, *edge) for edge in zip(path, labels, path[1:], strict=False)),
             }
     return None
@@ -122,7 +125,7 @@ def _best_path(evidence: Evidence, graph: Graph, entity: int, label: int, answer
 def _best_attribute(
     evidence: Evidence, graph: Graph, holder: int, label: int, entity: int, *, asked: bool
 ) -> dict[str, Any] | None:
-    """Return the best rule that says of ``holder``, by one of its attributes, that it has the attribute (label, entity)."""
+    """Return the best rule that says of ``holder``, by one of its attributes, that it has (label, entity)."""
     rules, edges = evidence.rules.attributes, evidence.edges
     first, last = np.searchsorted(edges.source, [holder, holder + 1])
     held = {

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clausal.evaluation.calibration import LEAST, Calibration, calibrate
 from clausal.evaluation.protocol import Ranker
@@ -17,15 +19,23 @@ from clausal.fusion.lists import Lists, Reals
 from clausal.fusion.questions import collect_lists, model_scores
 from clausal.fusion.ranker import Fused, RulesAlone
 from clausal.graph.graph import Graph
-from clausal.logic.mining import Edges, mine_attributes, mine_paths
+from clausal.logic.mining import SOME, AttributeRules, Edges, mine_attributes, mine_paths
 from clausal.observer import Observer
 
 Basis = Literal["fitted", "no gain", "default"]
-"""Weights are fitted on valid; or those of the model alone, as votes gained nothing; or set, for want of valid facts."""
+"""Weights fitted on valid; those of the model alone, as votes gained nothing; or set, for want of valid facts."""
 
 DEFAULT = {MODEL: 1.0, BEST[0]: 1.0, BEST[1]: 0.3, BEST[2]: 0.3, FREQUENCY: 0.1}
 """Weights where there is nothing to fit them on; scores of the model are first divided by their usual spread."""
 _SPREAD = 2.0
+_CONFIDENCE = 0.01
+"""Rules below it hardly say anything, and are many."""
+_SUPPORT = 3
+"""Facts that a rule with constants must have in its favour: of those with two there are millions."""
+_MANY = 10_000
+"""Where there are more rules of up to two atoms, those of three are not looked for."""
+_MOST_PATHS = 300_000
+"""The most confident path rules that vote."""
 _CALIBRATED = 5000
 """Valid facts that probabilities are fitted on; of more, as many are drawn."""
 
@@ -61,12 +71,33 @@ def mine_rules(
 ) -> VotingRules:
     """Mine the rules that vote from train: paths of up to three atoms, and rules with constants.
 
+    Rules of three atoms are left out where there are very many of two: in dense graphs every path leads everywhere.
     Two thirds of the ``seconds`` are for paths.
     """
     edges = Edges(graph.train, len(graph.entities), len(graph.relations))
     for_paths, for_others = (None, None) if seconds is None else (seconds * 2 / 3, seconds / 3)
-    paths = mine_paths(edges, max_length=max_length, seconds=for_paths, observer=observer)
-    return VotingRules(paths, mine_attributes(edges, seconds=for_others, observer=observer))
+    started = time.monotonic()
+    paths = mine_paths(
+        edges, max_length=min(2, max_length), min_confidence=_CONFIDENCE, seconds=for_paths, observer=observer
+    )
+    if max_length > 2 and paths.complete and len(paths) <= _MANY:
+        left = None if for_paths is None else max(0.0, for_paths - (time.monotonic() - started))
+        paths = mine_paths(edges, max_length=max_length, min_confidence=_CONFIDENCE, seconds=left, observer=observer)
+    paths = paths.select(np.arange(min(len(paths), _MOST_PATHS)))
+    attributes = mine_attributes(
+        edges, min_support=_SUPPORT, min_confidence=_CONFIDENCE, seconds=for_others, observer=observer
+    )
+    return VotingRules(paths, attributes.select(_informative(attributes)))
+
+
+def _informative(rules: AttributeRules) -> NDArray[np.bool_]:
+    """Say of each rule r(X, c) <= … whether it is surer of c than one knows without it: by c's share among all r's."""
+    some = rules.attribute_entity == SOME
+    holders = np.ones(2 * rules.relations)
+    holders[rules.attribute_label[some]] = np.maximum(1, rules.entities_with[some])
+    share = rules.entities_with / holders[rules.attribute_label]
+    informative: NDArray[np.bool_] = rules.confidence > share[rules.heads]
+    return informative
 
 
 def used_features(signed: bool) -> tuple[str, ...]:

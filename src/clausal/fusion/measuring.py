@@ -5,44 +5,35 @@ from __future__ import annotations
 import numpy as np
 
 from clausal.fusion.lists import Ids, Reals
-from clausal.logic.mining.compiling import in_threads, kernel, part
+from clausal.logic.mining.compiling import in_threads, kernel
 from clausal.logic.mining.edges import Edges
+from clausal.logic.mining.known_pairs import group_at
 from clausal.logic.mining.walks import Walks
 
 
-def measure_paths(edges: Edges, heads: Ids, bodies: Ids) -> tuple[Reals, Reals]:
-    """Return support and pairs of rules, given by heads [rules] and labels of bodies [rules, 3], −1 after the end."""
+def measure_paths(edges: Edges, heads: Ids, bodies: Ids) -> tuple[Reals, Reals, Reals]:
+    """Return what ``PathRules`` counts of rules: support and pairs [rules], and known pairs [rules, 2].
+
+    The rules are given by heads [rules] and labels of bodies [rules, 3], −1 after the end.
+    """
     walks = Walks.of(edges)
-    support, pairs = np.zeros(len(heads)), np.zeros(len(heads))
+    support, pairs, known = np.zeros(len(heads)), np.zeros(len(heads)), np.zeros((len(heads), 2))
     arrays = (walks.targets, walks.group_source, walks.group_label, walks.group_start, walks.first_group)
 
     def work(rule: int) -> None:
-        support[rule], pairs[rule] = _count(int(heads[rule]), bodies[rule], walks.entities, *arrays)
+        counts = _count(int(heads[rule]), walks.relations, bodies[rule], walks.entities, *arrays)
+        support[rule], pairs[rule], known[rule, 0], known[rule, 1] = counts
 
     for _ in in_threads(work, range(len(heads))):
         pass
-    return support, pairs
-
-
-@part
-def _group(entity, label, group_label, first_group):  # type: ignore[no-untyped-def]
-    """Return the group of an entity's edges with a label, or −1."""
-    low, high = first_group[entity], first_group[entity + 1]
-    end = high
-    while low < high:
-        middle = (low + high) // 2
-        if group_label[middle] < label:
-            low = middle + 1
-        else:
-            high = middle
-    return low if low < end and group_label[low] == label else -1
+    return support, pairs, known
 
 
 @kernel
 def _count(  # type: ignore[no-untyped-def]
-    head, body, entities, targets, group_source, group_label, group_start, first_group
+    head, relations, body, entities, targets, group_source, group_label, group_start, first_group
 ):
-    """Count the pairs of one body, and those that are facts of the head."""
+    """Count the pairs of one body, those that are facts of the head, and those at known subjects and objects of it."""
     length = 0
     while length < len(body) and body[length] >= 0:
         length += 1
@@ -54,13 +45,13 @@ def _count(  # type: ignore[no-untyped-def]
         np.zeros(entities, np.int64),
         np.zeros(entities, np.int64),
     )
-    support, pairs, tick = 0, 0, 0
+    support, pairs, tick, at_subject, at_object = 0, 0, 0, 0, 0
     for first in range(len(group_label)):
         if group_label[first] != body[0]:
             continue
         x = group_source[first]
         tick += 1
-        known = _group(x, head, group_label, first_group)
+        known = group_at(group_label, first_group, x, head)
         if known >= 0:
             for at in range(group_start[known], group_start[known + 1]):
                 fact_stamp[targets[at]] = tick
@@ -73,7 +64,7 @@ def _count(  # type: ignore[no-untyped-def]
         else:
             for at in range(group_start[first], group_start[first + 1]):
                 y = targets[at]
-                group = _group(y, body[1], group_label, first_group)
+                group = group_at(group_label, first_group, y, body[1])
                 if group < 0:
                     continue
                 for place in range(group_start[group], group_start[group + 1]):
@@ -93,7 +84,7 @@ def _count(  # type: ignore[no-untyped-def]
             ends = found
         else:
             for place in range(found):
-                group = _group(reached[place], body[length - 1], group_label, first_group)
+                group = group_at(group_label, first_group, reached[place], body[length - 1])
                 if group < 0:
                     continue
                 for at in range(group_start[group], group_start[group + 1]):
@@ -103,6 +94,8 @@ def _count(  # type: ignore[no-untyped-def]
                         last[ends] = z
                         ends += 1
         pairs += ends
+        at_subject += ends if known >= 0 else 0
         for place in range(ends):
             support += fact_stamp[last[place]] == tick
-    return support, pairs
+            at_object += group_at(group_label, first_group, last[place], head + relations) >= 0
+    return support, pairs, at_subject, at_object

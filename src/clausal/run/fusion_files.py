@@ -31,6 +31,7 @@ _KINDS = {
     "path_bodies": torch.int32,
     "path_support": torch.float64,
     "path_pairs": torch.float64,
+    "path_known": torch.float64,
     "path_share": torch.float64,
     "entities_with": torch.int32,
     "body_starts": torch.int64,
@@ -48,6 +49,7 @@ def write_fusion(folder: Path, fusion: Fusion, graph: Graph) -> None:
         "path_bodies": paths.bodies,
         "path_support": paths.support,
         "path_pairs": paths.pairs,
+        "path_known": paths.known,
         "path_share": paths.share,
         "entities_with": attributes.entities_with,
         "body_starts": attributes.body_starts,
@@ -145,6 +147,7 @@ def _read_arrays(
         "weights": (2 * relations, len(FEATURES)),
         "path_heads": (paths,),
         "path_bodies": (paths, MOST_ATOMS),
+        "path_known": (paths, 2),
         **dict.fromkeys(("path_support", "path_pairs", "path_share"), (paths,)),
         "entities_with": (len(attributes),),
         "body_starts": (len(attributes) + 1,),
@@ -153,7 +156,7 @@ def _read_arrays(
     }
     for name, shape in shapes.items():
         _require(arrays[name].shape == shape, f"'{name}' has shape {list(arrays[name].shape)}; expected {list(shape)}")
-    columns = {name: arrays[f"path_{name}"] for name in ("heads", "bodies", "support", "pairs", "share")}
+    columns = {name: arrays[f"path_{name}"] for name in ("heads", "bodies", "support", "pairs", "known", "share")}
     found = PathRules(relations, **columns, complete=complete)
     _check_paths(found)
     others = AttributeRules(
@@ -170,6 +173,7 @@ def _check_paths(paths: PathRules) -> None:
     _require(_within(bodies, -1, 2 * paths.relations), "a path rule has an unknown label")
     _require(not ended[:, 0].any() and not (ended[:, :-1] & ~ended[:, 1:]).any(), "a path rule has a gap")
     counts = (paths.support >= 0) & (paths.support <= paths.pairs) & (paths.share > 0) & (paths.share <= 1)
+    counts &= (paths.known >= 0).all(axis=1)
     _require(bool(counts.all()), "a path rule has impossible counts")
 
 
