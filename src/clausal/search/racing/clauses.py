@@ -3,7 +3,7 @@
 A clause that a user gave without a weight is certain, unless train clearly refutes it: unless the upper bound of its
 confidence there is below a half. Any other clause was mined: its weight is the lower bound of its confidence, and 0
 where that is below a half, as a loss asks for every instance of a clause. Bounds are Wilson's, of 95 %, and confidence
-is PCA confidence, which counts as wrong only what train could have said.
+is PCA confidence, which counts as wrong only what train could have said, or standard confidence where it says nothing.
 """
 
 from __future__ import annotations
@@ -51,10 +51,11 @@ def weigh_for_training(
 
 
 def _weigh(clause: Clause, measures: Measures | None) -> WeighedClause:
-    confidence = None if measures is None else measures.pca_confidence
-    if measures is None or confidence is None:
+    instances = 0 if measures is None else measures.pca_body or measures.body
+    if measures is None or not instances:
         return WeighedClause(clause, CERTAIN if clause.weight == 1 else MINED, None)
-    low, high = wilson(measures.support, measures.pca_body)
+    confidence = measures.support / instances
+    low, high = wilson(measures.support, instances)
     if clause.weight == 1 and high >= _LEAST:
         return WeighedClause(clause, CERTAIN, confidence)
     weight = round(low, 4) if low >= _LEAST else 0.0
