@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_origin
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
@@ -36,7 +37,7 @@ _ABOUT_PRESETS = """\
 What the rows of the paper's tables, and of [those beyond it](../how-to/the-best-model.md), are
 [reproduced](../how-to/reproduce.md) with; each file, `src/clausal_paper/presets/NAME.toml`, begins with the command
 that trains it. `Settings.load(preset=NAME)` from Python. One more, `best`, is
-[computed from the graph](../how-to/search.md#without-a-search---preset-best) and the machine."""
+[raced for on the graph](../how-to/search.md#without-a-search---preset-best)."""
 
 
 def settings_page() -> str:
@@ -86,8 +87,8 @@ def _type(annotation: Any, metadata: Any = ()) -> str:
         return ", ".join(f"`{choice}`" for choice in arguments)
     if origin is tuple:
         return f"list, each {_type(arguments[0])}" if arguments[-1] is ... else f"{len(arguments)} numbers"
-    if any(get_origin(argument) is Literal for argument in arguments):
-        return ", ".join(map(_type, arguments))
+    if origin in (Union, UnionType) and type(None) not in arguments:
+        return " or ".join(_type(argument) for argument in arguments)
     if type(None) in arguments:
         return _type(next(argument for argument in arguments if argument is not type(None)))
     bounds = ", ".join(bound for limit in metadata if (bound := _bound(limit)))

@@ -251,7 +251,7 @@ class EvaluateSettings(_Section):
     metric: Literal["mrr", "hits@1", "hits@3", "hits@5", "hits@10", "mrr, inconsistency"] = Field(
         "mrr",
         description="filtered metric on valid that selects the model; `mrr, inconsistency` selects the most consistent "
-        "one whose MRR is within `tolerance` of the best",
+        "one whose MRR is within `tolerance` of the best, and of equals the later",
     )
     tolerance: NonNegativeReal = Field(0.002, description="how much MRR `mrr, inconsistency` may give up")
     ties: Ties = Field(

@@ -223,6 +223,38 @@ def test_early_stopping_keeps_the_best_model(base):
     assert [record["epoch"] for record in records if "valid" in record] == [2, 4, 6, 8, 10]
 
 
+@pytest.mark.parametrize(
+    ("values", "inconsistencies", "kept"),
+    [
+        ([0.5, 0.6, 0.599, 0.598], [9.0, 8.0, 5.0, 1.0], 2),  # the last one is too far from the best
+        ([0.6, 0.601, 0.7, 0.1], [1.0, 2.0, 9.0, 0.0], 2),  # the consistent first one falls behind
+        ([0.6, 0.6, 0.5985, 0.6], [3.0, 3.0, 2.0, 3.0], 2),
+        ([0.6, 0.6, 0.6, 0.6], [1.0, 2.0, 1.0, 2.0], 2),  # of equals the later
+    ],
+)
+@pytest.mark.parametrize("interrupted", [None, 1, 3])
+def test_the_most_consistent_model_within_the_tolerance_is_kept(base, values, inconsistencies, kept, interrupted):
+    evaluate = {"every": 1, "patience": 0, "metric": "mrr, inconsistency", "tolerance": 0.00151}
+    settings = settings_with(train={"epochs": 4, "passes": 1}, evaluate=evaluate)
+    states = []
+
+    def begun(start):
+        training = prepare(base.graph, base.clauses, settings)
+        left = iter(inconsistencies[start:])
+        training.certify = lambda predictor: {"certified": {"inconsistency": next(left)}}
+        return training, scripted(training, values[start:])
+
+    training, seen = begun(0)
+    best = parameters(training.run(checkpoint=lambda one: states.append(one.state())))
+    if interrupted:
+        training, _ = begun(interrupted)
+        training.restore(*states[interrupted - 1])
+        best = parameters(training.run())
+    assert identical(best, seen[kept])
+    assert training.position.best_epoch == kept + 1
+    assert training.position.best == max(values)
+
+
 def test_without_patience_every_epoch_is_trained_and_the_last_one_is_validated(base):
     settings = settings_with(train={"epochs": 5, "passes": 1}, evaluate={"every": 2, "patience": 0})
     training = prepare(base.graph, base.clauses, settings)

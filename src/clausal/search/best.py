@@ -28,6 +28,7 @@ _BYTES = 4 * 5  # a parameter, its gradient, AdaGrad's accumulator, the average 
 _REGULARISER = 0.1, 0.005  # the most and the least weight of N3
 _REGULARISED_FACTS = 0.3  # of an entity: the weight for entities of one fact, before these limits
 _MANY_FACTS = 50_000  # with them the large models of a GPU take half as many passes
+_TOLERANCE = 0.001  # of MRR: an early epoch that is no better than this is luck
 _WEIGHT = 5e-3  # of clauses, for each fact of a batch
 _CONTAINER = Path("/sys/fs/cgroup/memory.max")  # the limit of a container, on Linux
 
@@ -110,7 +111,7 @@ def _against_all_entities(entities: int, facts: int, dim: int, machine: Machine)
             "initial_accumulator": 0.0,
             "averaging": 0.8,
         },
-        "evaluate": {"every": 5, "patience": 4},
+        "evaluate": {"every": 5, "patience": 4, "metric": "mrr, inconsistency", "tolerance": _TOLERANCE},
     }
 
 
@@ -127,7 +128,7 @@ def against_corruptions(dim: int) -> dict[str, Any]:
         "model": {"scorer": "complex", "dim": dim, "domain": "cube"},
         "facts": {"training": "corruption", "loss": "hinge", "margin": 5.0},
         "train": {"epochs": 50, "passes": 10, "learning_rate": 0.1},
-        "evaluate": {"every": 5, "patience": 4},
+        "evaluate": {"every": 5, "patience": 4, "metric": "mrr, inconsistency", "tolerance": _TOLERANCE},
     }
 
 

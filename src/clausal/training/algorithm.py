@@ -229,14 +229,14 @@ class AdversarialSetTraining:
     def _to_be_kept(self, value: float, inconsistency: float) -> bool:
         """Say whether a model takes the place of the one that is kept.
 
-        By a metric alone the best is kept, and of equals the later one. With a tolerance it is the most consistent one
-        within it of the best so far: the kept one goes when it falls behind, and then the new one is the best.
+        By a metric alone the best is kept. With a tolerance it is the most consistent one within it of the best so far,
+        and of equals the later: the kept one goes when it falls behind, and then the new one is the best.
         """
         at, evaluate = self.position, self.settings.evaluate
         if evaluate.metric == evaluate.ranked_by:
-            return value >= at.best
+            return value > at.best
         least = max(at.best, value) - evaluate.tolerance
-        return at.kept < least or (value >= least and inconsistency < at.kept_inconsistency)
+        return at.kept < least or (value >= least and inconsistency <= at.kept_inconsistency)
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """Return all that a later process needs to go on exactly as this one would: tensors and plain values."""

@@ -1,9 +1,10 @@
 """What each clause may ask of a training, from how it holds in train, and what it did on valid.
 
-A clause that a user gave without a weight is certain, unless train clearly refutes it: unless the upper bound of its
-confidence there is below a half. Any other clause was mined: its weight is the lower bound of its confidence, and 0
-where that is below a half, as a loss asks for every instance of a clause. Bounds are Wilson's, of 95 %, and confidence
-is PCA confidence, which counts as wrong only what train could have said.
+Clauses that a user gave without weights are certain, unless train clearly refutes them: unless the upper bound of their
+confidence there is below a half. Where some have weights, all were mined, also those that never failed: then the
+weight of each is the lower bound of its confidence, and 0 where that is below a half, as a loss asks for every instance
+of a clause. Bounds are Wilson's, of 95 %, and confidence is PCA confidence, which counts as wrong only what train could
+have said, or standard confidence where that is nothing.
 """
 
 from __future__ import annotations
@@ -47,15 +48,20 @@ def weigh_for_training(
 ) -> list[WeighedClause]:
     """Give each clause its own weight, by how it holds in train."""
     measured = measure_clauses(clauses, graph, observer=observer)
-    return [_weigh(clause, measures) for clause, measures in zip(clauses, measured, strict=True)]
+    weighted = any(clause.weight != 1 for clause in clauses)
+    return [
+        _weigh(clause, measures, MINED if weighted or clause.confidence is not None else CERTAIN)
+        for clause, measures in zip(clauses, measured, strict=True)
+    ]
 
 
-def _weigh(clause: Clause, measures: Measures | None) -> WeighedClause:
-    confidence = None if measures is None else measures.pca_confidence
-    if measures is None or confidence is None:
-        return WeighedClause(clause, CERTAIN if clause.weight == 1 else MINED, None)
-    low, high = wilson(measures.support, measures.pca_body)
-    if clause.weight == 1 and high >= _LEAST:
+def _weigh(clause: Clause, measures: Measures | None, kind: str) -> WeighedClause:
+    instances = 0 if measures is None else measures.pca_body or measures.body
+    if measures is None or not instances:
+        return WeighedClause(clause, kind, None)
+    confidence = measures.support / instances
+    low, high = wilson(measures.support, instances)
+    if kind == CERTAIN and high >= _LEAST:
         return WeighedClause(clause, CERTAIN, confidence)
     weight = round(low, 4) if low >= _LEAST else 0.0
     return WeighedClause(replace(clause, weight=weight), MINED, confidence)

@@ -11,6 +11,7 @@ Reciprocals = NDArray[np.float32]
 """The mean reciprocal rank of each valid fact, over its two sides [facts]."""
 
 SAMPLES = 1_000
+LEAST = 5e-4  # of MRR: less is no reason to leave the rule's settings
 _AT_ONCE = 1 << 22  # indices drawn at once
 
 
@@ -22,8 +23,8 @@ class Comparison:
     error: float
 
     def better(self, errors: float = 0.5) -> bool:
-        """Say whether the difference is more than so many standard errors."""
-        return self.difference > errors * self.error
+        """Say whether the difference is more than so many standard errors, and worth a change."""
+        return self.difference > max(errors * self.error, LEAST)
 
     def __str__(self) -> str:
         return f"{self.difference:+.4f} ± {self.error:.4f}"

@@ -12,7 +12,7 @@ from clausal.search.space import matters, setting
 
 _HALF_DECADE = 10**0.5
 _WEIGHTS = (3e-4, 0.3)  # the least and the largest weight of a regulariser
-_BATCHES = (16, 1024)
+_BATCHES = (32, 1024)
 _LEARNING_RATES = (0.03, 0.1, 0.3)
 _MARGINS = (1.0, 2.0, 5.0, 10.0)
 

@@ -43,6 +43,7 @@ from clausal.search.racing.work import Size, training_work
 from clausal.search.space import change, setting
 
 _HOPELESS = 0.05  # so much below the leader at the same epoch, and no trial has caught up
+_OVERTAKING = 1.5  # standard errors by which a trial that is behind must be expected to overtake
 _FINE = 10**0.25  # the factor of the last steps along the regulariser's weight
 _HELD_OUT = 0.1  # of train, where there are no valid facts
 
@@ -320,7 +321,8 @@ class _Runner:
             return one.ranks is not None
         epochs = self.start.train.epochs
         found = compare(one.ranks, leader.ranks)
-        return Comparison(found.difference + one.to_come(epochs) - leader.to_come(epochs), found.error).better()
+        later = Comparison(found.difference + one.to_come(epochs) - leader.to_come(epochs), found.error)
+        return later.better() if found.difference > 0 else later.better(_OVERTAKING)
 
     def weigh_clauses(self, leader: Raced, clauses: Sequence[Clause]) -> ClauseOutcome:
         """Try weights of the clauses against none, and keep the largest that costs nothing beyond noise."""

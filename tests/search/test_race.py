@@ -1,0 +1,219 @@
+"""Races: same seed same choice, within the work, after a kill as without one; clauses that hurt are not used."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from search_runs import company
+
+from clausal import Graph, InputError, Settings, parse_clauses, resume, train
+from clausal.observer import Calling
+from clausal.search import race, resume_best, train_best
+from clausal.search.best import best_settings, this_machine
+from clausal.search.journal import Trial
+from clausal.search.racing.clause_weight import choose_weight
+from clausal.search.racing.clauses import weigh_for_training, wilson
+from clausal.search.racing.judging import compare
+from clausal.search.racing.plan import Plan, make_plan
+from clausal.search.racing.trial import Raced, still_to_come
+from clausal.search.racing.work import Size, minutes_of_work, training_work
+from clausal.search.space import change
+
+PLAN = Plan(budget=10**13, dim=8, epochs=3)
+
+
+def quick(graph, clauses=(), **changes):
+    small = {"model.dim": 8, "train.epochs": 6, "evaluate.every": 2, "train.device": "cpu"}
+    return change(best_settings(graph, clauses, "cpu"), small | changes)
+
+
+def chosen(found):
+    trials = [(dict(one.changes), one.value, one.epoch, one.about.get("difference")) for one in found.trials]
+    return dict(found.changes), trials, found.work
+
+
+def test_the_same_seed_makes_the_same_choice():
+    graph = company()
+    first, second = (race(graph, (), quick(graph), plan=PLAN) for _ in range(2))
+    assert chosen(first) == chosen(second)
+    assert len(first.trials) > 5
+    assert f"{len(first.trials)} trials" in first.explanation
+
+
+@pytest.mark.parametrize("trials", [1, 3, 6])
+def test_no_more_work_than_planned(trials):
+    graph = company()
+    whole = race(graph, (), quick(graph), plan=PLAN)
+    budget = sum(int(trial.about["work"]) for trial in whole.trials[:trials])
+    less = race(graph, (), quick(graph), plan=replace(PLAN, budget=budget))
+    assert less.work <= budget
+    assert 1 <= len(less.trials) <= len(whole.trials)
+    assert chosen(less)[1][0] == chosen(whole)[1][0]
+
+
+def test_the_budget_is_a_share_of_the_training_or_a_minute():
+    graph = company()
+    settings, size, machine = quick(graph), Size.of(graph), this_machine("cpu")
+    assert make_plan(size, settings, 0, machine).budget == minutes_of_work(1, machine)
+    large = Size(10_000, 50, 100_000, 5_000)
+    plan = make_plan(large, change(settings, {"model.dim": 512, "train.epochs": 100}), 0, machine)
+    final = training_work(large, change(settings, {"model.dim": 512, "train.epochs": 100}), 0, machine)
+    assert plan.budget == int(0.4 * final)
+    assert plan.dim == 256
+
+
+def test_fixed_settings_are_not_raced():
+    graph = company()
+    fixed = ["facts.regulariser_weight", "facts.relation_weight", "train.learning_rate", "model.dim", "facts.training"]
+    found = race(graph, (), quick(graph), fixed=fixed, plan=PLAN)
+    assert {name for trial in found.trials for name in trial.changes} <= {"facts.batch_size"}
+    assert found.settings.model.dim == 8
+
+
+class _KilledError(Exception):
+    pass
+
+
+def killed_after(messages):
+    heard = []
+
+    def hear(text):
+        heard.append(text)
+        if len(heard) == messages:
+            raise _KilledError
+
+    return Calling(message=hear)
+
+
+@pytest.mark.parametrize("messages", [1, 4])
+def test_a_race_that_was_killed_ends_in_the_same_choice(tmp_path, messages):
+    graph = company()
+    options = {"minutes": 0.05, "fixed": ["train.learning_rate", "facts.training"]}
+    whole = train_best(graph, (), quick(graph), out=tmp_path / "whole", **options)
+    with pytest.raises(_KilledError):
+        train_best(graph, (), quick(graph), out=tmp_path / "cut", observer=killed_after(messages), **options)
+    journal = tmp_path / "cut" / "race.jsonl"
+    with journal.open("a") as file:
+        file.write('{"point": {"mod')  # what a kill in the middle of a line leaves
+    with pytest.raises(InputError, match="race"):
+        resume(tmp_path / "cut")
+    again = resume_best(tmp_path / "cut")
+    assert again.settings == whole.settings
+    assert again.metrics["valid"] == whole.metrics["valid"]
+
+    def lines(name):
+        read = [json.loads(line) for line in (tmp_path / name / "race.jsonl").read_text().splitlines()]
+        return [{key: value for key, value in line.items() if key != "seconds"} for line in read]
+
+    assert lines("cut") == lines("whole")
+    assert again.metrics["race"]["changes"] == json.loads((tmp_path / "whole" / "race.json").read_text())["changes"]
+    assert not (tmp_path / "cut" / "checkpoint").exists()
+
+
+def test_without_valid_facts_some_of_train_are_held_out_for_the_race_alone(tmp_path):
+    graph = company()
+    graph = Graph.from_triples(
+        [(graph.entities[s], graph.relations[r], graph.entities[o]) for s, r, o in np.concatenate([graph.known])]
+    )
+    run = train_best(graph, (), quick(graph), out=tmp_path / "run", minutes=0.02, fixed=["facts.training"])
+    assert np.array_equal(run.graph.train, graph.train)
+    assert not len(run.graph.valid)
+    assert run.settings.evaluate.every == 0
+    assert 1 <= run.settings.train.epochs <= 6
+    assert "held out" in run.metrics["race"]["explanation"]
+
+
+@pytest.mark.parametrize("facts", [[("a", "p", "b")], [("a", "p", "a")], [("a", "p", "b"), ("b", "q", "c")]])
+def test_a_graph_with_nothing_to_spare_gets_the_rule(facts):
+    graph = Graph.from_triples(facts)
+    found = race(graph, (), quick(graph))
+    assert not found.trials
+    assert "No race" in found.explanation
+
+
+def test_one_relation_and_a_self_loop_can_be_raced():
+    facts = [(f"e{a}", "p", f"e{b}") for a in range(6) for b in range(6) if (a + b) % 2 == 0]
+    graph = Graph.from_triples(facts[:-4], facts[-4:-2], facts[-2:])
+    found = race(graph, (), quick(graph), plan=PLAN)
+    assert found.settings.model.scorer == "complex"
+
+
+def raced(number, ranks, weight=0.0):
+    trial = Trial(number, "finished", float(np.mean(ranks)), 1, 0.0, {"clauses.weight": weight})
+    return Raced(trial, np.asarray(ranks, dtype=np.float32))
+
+
+def test_clauses_that_hurt_have_no_weight_and_good_ones_the_largest():
+    draw = np.random.default_rng(0)
+    plain = draw.uniform(0.2, 0.6, 500)
+    without = raced(1, plain)
+    hurt = [(0.1, raced(2, plain - 0.02)), (1.0, raced(3, plain - 0.2))]
+    assert choose_weight(hurt, without).weight == 0
+    good = [(0.1, raced(2, plain + 0.05)), (1.0, raced(3, plain + 0.1))]
+    assert choose_weight(good, without).weight == 1
+    same = [(0.1, raced(2, plain)), (1.0, raced(3, plain - 0.1))]
+    assert choose_weight(same, without).weight == 0.1
+    assert choose_weight([], without).weight == 0
+
+
+def test_harmful_clauses_are_left_out_by_a_race():
+    """A clause that is wrong wherever its body holds, given without a weight, is refuted by train."""
+    people = [f"p{number}" for number in range(30)]
+    facts = [(one, "likes", other) for one, other in zip(people, people[1:] + people[:1], strict=True)]
+    facts += [(one, "hates", people[(place + 7) % 30]) for place, one in enumerate(people)]
+    graph = Graph.from_triples(facts[:50], facts[50:])
+    clauses = parse_clauses("likes(X, Y) => hates(X, Y)")
+    found = race(graph, clauses, quick(graph, clauses), plan=PLAN)
+    assert found.settings.clauses.weight == 0
+    (row,) = found.table
+    assert row["used"] == "not at all"
+    assert row["confidence"] == 0
+
+
+def test_weights_of_clauses_are_bounds_of_their_confidence():
+    facts = [(f"a{number}", "p", f"b{number}") for number in range(100)]
+    facts += [(f"a{number}", "q", f"b{number}") for number in range(90)]
+    facts += [(f"a{number}", "q", "other") for number in range(90, 100)]
+    graph = Graph.from_triples(facts)
+    (certain,) = weigh_for_training(parse_clauses("p(X, Y) => q(X, Y)"), graph)
+    mined, weak = weigh_for_training(parse_clauses("p(X, Y) => q(X, Y)\nq(X, Y) => p(Y, X) <0.8>"), graph)
+    assert (certain.kind, certain.weight) == ("certain", 1)
+    low, high = wilson(90, 100)
+    assert mined.weight == pytest.approx(low, abs=1e-4)
+    assert low < 0.9 < high
+    assert weak.weight == (weak.confidence or 0) == 0
+
+
+@pytest.mark.parametrize(("successes", "trials"), [(0, 0), (0, 5), (5, 5), (3, 10), (999, 1000)])
+def test_wilson_bounds_solve_their_equation(successes, trials):
+    low, high = wilson(successes, trials)
+    assert 0 <= low <= high <= 1
+    for bound in {low, high} - {0.0, 1.0}:
+        assert (successes / trials - bound) ** 2 == pytest.approx(1.96**2 * bound * (1 - bound) / trials, abs=1e-9)
+
+
+def test_the_error_of_a_difference_is_that_of_its_mean():
+    draw = np.random.default_rng(1)
+    one, other = draw.uniform(size=(2, 400)).astype(np.float32)
+    found = compare(one, other)
+    assert found.difference == pytest.approx(float((one - other).mean()), abs=1e-6)
+    assert found.error == pytest.approx(float((one - other).std()) / 20, rel=0.1)
+    assert not compare(one, one).better()
+
+
+def test_curves_are_continued_as_a_geometric_series():
+    curve = {3: 0.5, 6: 0.7, 9: 0.8}  # half of the gain each time: 0.1 is to come
+    assert still_to_come(curve, 10**6) == pytest.approx(0.1)
+    assert still_to_come(curve, 12) == pytest.approx(0.05)
+    assert still_to_come({3: 0.5, 6: 0.7, 9: 0.6}, 100) == 0
+    assert still_to_come({3: 0.5}, 100) == 0
+    assert still_to_come({3: 0.1, 6: 0.2, 9: 0.4}, 100) == 0
+
+
+def test_auto_is_for_a_race_alone():
+    graph, clauses = company(), parse_clauses("manages(X, Y) => works_with(X, Y)")
+    with pytest.raises(InputError, match="preset best"):
+        train(graph, clauses, Settings.from_mapping({"clauses": {"weight": "auto"}}))
+    with pytest.raises(InputError, match=r"clauses\.weight: .*-1"):
+        Settings.from_mapping({"clauses": {"weight": -1}})
