@@ -19,8 +19,8 @@ _INTRODUCTION = """\
 
 The same commands on every graph, without a setting: `clausal train GRAPH` (defaults),
 `clausal train GRAPH --preset best` (best), the same with `--clauses` and the rules of `clausal mine GRAPH` (clauses),
-and `clausal fuse RUN --mine` on the run of `best` (rules alone by the maximum, and fused). Filtered MRR on test, mean of
-{seeds}. *Clauses − best* is the paired difference over the test facts with two standard errors. `make zoo` measures it
+and `clausal fuse RUN --mine` on the run of `best` (rules alone by the maximum, and fused). Filtered MRR on test,
+mean of {seeds}. *Clauses − best* is the paired difference over the test facts with two standard errors. `make zoo` measures it
 again on your machine.
 
 {machine}

@@ -1,4 +1,4 @@
-"""The end of ``clausal train`` on clauses: a table of how each was used, and when to use them in another way."""
+"""What became of clauses and rules: a table of how each was used, their votes, and when to use them in another way."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from clausal.cli.output import print_table, say
 
 if TYPE_CHECKING:
+    from clausal.fusion import Fusion
     from clausal.run import Run
 
 _SHOWN = 10
@@ -41,11 +42,39 @@ def _effect(row: dict[str, Any]) -> tuple[bool, float]:
 def advice(run: Run) -> str:
     """Return when clauses are for the loss, for entailment and for votes."""
     path = quote(str(run.path))
-    if not run.clauses:
-        return f"rules often add to a model, also mined ones, as votes: clausal fuse {path} --mine --out RUN2"
-    return (
-        "clauses that hold for certain: --entailed first ranks what follows from them before all else "
-        f"(clausal evaluate {path} --entailed first)\n"
-        "clauses that must never be broken: as a loss on a bounded domain, which clausal certify can prove\n"
-        f"rules with exceptions, such as mined ones: as votes, clausal fuse {path} --mine --out RUN2"
-    )
+    votes = f"clausal evaluate {path} --ranking fused" if run.is_fused else f"clausal fuse {path} --mine --out RUN2"
+    lines = [f"rules with exceptions, such as mined ones, are best as votes: {votes}"]
+    if run.clauses:
+        lines += [
+            f"clauses that hold for certain can put what follows first: clausal evaluate {path} --ranking entailed",
+            "clauses that must hold for entities to come: a loss on a bounded domain, which clausal certify can prove",
+        ]
+    return "\n".join(lines)
+
+
+def say_votes(fusion: Fusion) -> None:
+    """Say which rules vote, and how their weights were found."""
+    paths, constants = len(fusion.rules.paths), len(fusion.rules.attributes)
+    found = [f"{paths:,} path rules and {constants:,} rules with constants vote"]
+    if not (fusion.rules.paths.complete and fusion.rules.attributes.complete):
+        found.append("note: mining was stopped by --seconds; longer rules may be missing")
+    if fusion.basis == "default":
+        found.append(
+            "note: too few valid facts to fit weights on: fixed ones are used, and nobody knows whether they help"
+        )
+    elif fusion.basis == "no gain":
+        found.append(
+            f"note: votes gain nothing on valid beyond noise ({fusion.gain:+.4f} MRR, standard error "
+            f"{fusion.error:.4f}): their weights are 0, and the fused ranking is the model's"
+        )
+    else:
+        found.append(
+            f"weights fitted on valid: {fusion.gain:+.4f} MRR by cross-fitting (standard error {fusion.error:.4f})"
+        )
+    if fusion.signed:
+        found.append(
+            "note: signed weights can use that valid answers are seldom linked to the question in train, "
+            "which may be so in this data set alone"
+        )
+    for sentence in found:
+        say(sentence)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from clausal.cli.clause_use import say_votes
 from clausal.cli.inputs import DeviceOption, read_clauses
 from clausal.cli.output import Format, FormatOption, print_results, say
 from clausal.cli.progress import Bars
 from clausal.errors import InputError
 
 if TYPE_CHECKING:
-    from clausal.fusion import Fusion
     from clausal.run import Run
 
 _METRICS = {"mrr": "MRR", "hits@1": "Hits@1", "hits@3": "Hits@3", "hits@10": "Hits@10"}
@@ -47,8 +47,7 @@ def fuse(
         fused = loaded.fuse(rules, mine=mine, signed=signed, seconds=seconds, out=out, observer=bars)
         fusion = fused.fusion
         tested = _test_metrics(fused, bars)
-    for sentence in _sentences(fusion):
-        say(sentence)
+    say_votes(fusion)
     name = "fused, signed" if signed else "fused"
     measured = {"valid": dict(fusion.valid), "test": tested}
     payload = {
@@ -80,30 +79,3 @@ def _test_metrics(run: Run, bars: Bars) -> dict[str, Any]:
         ranking: run.evaluate("test", ranking=ranking, observer=bars).filtered["both"]
         for ranking in ("model", "rules", "fused")
     }
-
-
-def _sentences(fusion: Fusion) -> list[str]:
-    """Say which rules vote, and how their weights were found."""
-    paths, constants = len(fusion.rules.paths), len(fusion.rules.attributes)
-    found = [f"{paths:,} path rules and {constants:,} rules with constants vote"]
-    if not (fusion.rules.paths.complete and fusion.rules.attributes.complete):
-        found.append("note: mining was stopped by --seconds; longer rules may be missing")
-    if fusion.basis == "default":
-        found.append(
-            "note: too few valid facts to fit weights on: fixed ones are used, and nobody knows whether they help"
-        )
-    elif fusion.basis == "no gain":
-        found.append(
-            f"note: votes gain nothing on valid beyond noise ({fusion.gain:+.4f} MRR, standard error "
-            f"{fusion.error:.4f}): their weights are 0, and the fused ranking is the model's"
-        )
-    else:
-        found.append(
-            f"weights fitted on valid: {fusion.gain:+.4f} MRR by cross-fitting (standard error {fusion.error:.4f})"
-        )
-    if fusion.signed:
-        found.append(
-            "note: signed weights can use that valid answers are seldom linked to the question in train, "
-            "which may be so in this data set alone"
-        )
-    return found

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clausal.cli.clause_use import advice, show_clauses
+from clausal.cli.clause_use import advice, say_votes, show_clauses
 from clausal.cli.inputs import GRAPH, ColumnsOption, SplitSeedOption, TestOption, ValidOption, read_clauses
 from clausal.cli.output import Format, FormatOption, print_results, say
 from clausal.cli.presets import given_settings, read_graph_and_settings
@@ -45,7 +45,8 @@ def train(
         typer.Option(metavar="KEY=VALUE", help="One setting, such as model.dim=200; can be repeated."),
     ] = None,
     fast: Annotated[
-        bool, typer.Option("--fast", help="With --preset best: take the settings of its rule, without the race.")
+        bool,
+        typer.Option("--fast", help="With --preset best: the settings of its rule, without race and votes."),
     ] = False,
     out: Annotated[Path | None, typer.Option(help="Run directory to write; runs/GRAPH-SCORER-N by default.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with an unfinished run in --out.")] = False,
@@ -73,6 +74,8 @@ def train(
         print_results(format, rows, run.metrics, title=f"{split} facts, filtered ranking")
     if format is Format.table:
         show_clauses(run)
+    if run.is_fused:
+        say_votes(run.fusion)
     path, query = quote(str(run.path)), quote(_example_query(run))
     say(f"next: clausal evaluate {path}\n      clausal predict {path} {query}")
     say(advice(run))
@@ -116,7 +119,6 @@ def _train(
 
 
 def _resume(out: Path | None) -> Run:
-    from clausal.run import load
     from clausal.run.directory import RunDirectory
     from clausal.search import resume_best
 
@@ -125,8 +127,8 @@ def _resume(out: Path | None) -> Run:
     directory = RunDirectory.open(out)
     if directory.finished:
         say(f"{out}: this training has finished already")
-        return load(out)
-    say(f"resuming {out}: {directory.graph.summary()}")
+    else:
+        say(f"resuming {out}: {directory.graph.summary()}")
     with Bars() as bars:
         return resume_best(out, observer=bars)
 

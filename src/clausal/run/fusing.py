@@ -40,9 +40,7 @@ def fuse_run(
     if clauses is None and not mine:
         raise InputError("no rules to vote: give clauses, or mine=True")
     if out is not None:
-        check_new_folder(Path(out), "choose another --out")
-        if run.path is None:
-            raise InputError("the run was trained without a directory, so none can be made of it: train with out=…")
+        _check_out(run, Path(out))
     observer, graph = observer or Observer(), run.graph
     parts = []
     if clauses is not None:
@@ -63,9 +61,22 @@ def fuse_run(
     return replace(run, fused=fusion, path=Path(out))
 
 
+def _check_out(run: Run, out: Path) -> None:
+    """Refuse a place for a fusion before long work."""
+    if run.path is None:
+        raise InputError("the run was trained without a directory, so none can be made of it: train with out=…")
+    if out != run.path:
+        check_new_folder(out, "choose another --out")
+    elif run.is_fused:
+        raise InputError(f"{out}: the run has votes already; choose another --out")
+
+
 def write_fused(run: Run, out: Path, fusion: Fusion) -> None:
-    """Write a new run directory: the files of a run and a fusion."""
+    """Write a fusion into its own run directory, or into a new one with the files of the run."""
     assert run.path is not None
+    if out == run.path:
+        write_fusion(out, fusion, run.graph)
+        return
     with atomic_folder(out) as folder:
         copy_finished(run.path, folder)
         write_fusion(folder, fusion, run.graph)

@@ -113,7 +113,7 @@ class Run:
 
         The rules are ``clauses``, or mined from train (``mine``; so it is where no clauses are given), or both.
         Mining ends after ``seconds``. No vote counts against an answer unless ``signed``. ``out`` is a new run
-        directory for the result. Ask it with ``ranking="fused"``.
+        directory for the result, or the run's own. Ask it with ``ranking="fused"``.
         """
         from clausal.run.fusing import fuse_run
 

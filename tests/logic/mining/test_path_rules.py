@@ -1,6 +1,5 @@
 """Path rules in arrays are exactly those of a naive count, exact or estimated without bias, in a stated order."""
 
-import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_paths import edges_of, naive_paths

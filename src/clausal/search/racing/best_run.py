@@ -24,6 +24,8 @@ from clausal.search.racing.race import Race, judged_graph, race, start_settings
 from clausal.search.racing.work import Size
 from clausal.training.prepare import check_arguments
 
+MINING_SECONDS = 120.0
+"""Mining for the votes of ``best`` ends after so long; what was found by then votes."""
 _RANKS = "race"
 
 
@@ -35,34 +37,44 @@ def train_best(
     out: str | Path,
     fixed: Collection[str] = (),
     minutes: float = MINUTES,
+    votes: bool = True,
     observer: Observer | None = None,
 ) -> Run:
     """Race for settings, from ``settings`` or those of the rule on, and train with them in a run directory.
 
-    Settings named in ``fixed``, such as ``model.dim``, are not raced.
+    Settings named in ``fixed``, such as ``model.dim``, are not raced. With ``votes``, the clauses and rules mined from
+    train vote in the run, under the ranking ``fused``.
     """
     settings = start_settings(graph, clauses, settings, fixed)
     check_arguments(graph, clauses, settings)
     size = Size.of(judged_graph(graph, settings)[0])
     plan = make_plan(size, settings, len(clauses), this_machine(settings.train.device), minutes)
-    about = {"fixed": sorted(fixed), "plan": plan.to_dict()}
+    about = {"fixed": sorted(fixed), "plan": plan.to_dict(), "votes": votes}
     directory = RunDirectory.create(out, graph, clauses, settings, race=about)
     return _go_on(directory, observer or Observer())
 
 
 def resume_best(out: str | Path, *, observer: Observer | None = None) -> Run:
-    """Go on with a run, in its race if that has not ended, and else in its training."""
-    directory = RunDirectory.open(out)
-    if directory.finished:
-        return load(out)
-    return _go_on(directory, observer or Observer())
+    """Go on with a run: in its race if that has not ended, in its training, or with its votes."""
+    return _go_on(RunDirectory.open(out), observer or Observer())
 
 
 def _go_on(directory: RunDirectory, observer: Observer) -> Run:
     if directory.racing:
         with directory.locked():
             _race_in(directory, observer)
-    return resume(directory.path, observer=observer)
+    run = load(directory.path) if directory.finished else resume(directory.path, observer=observer)
+    voting = bool((RunDirectory(directory.path).race or {}).get("votes"))
+    return run if not voting or run.is_fused else _with_votes(run, observer)
+
+
+def _with_votes(run: Run, observer: Observer) -> Run:
+    """Let the clauses and mined rules vote; a graph that is too large to mine has no votes."""
+    try:
+        return run.fuse(run.clauses or None, mine=True, seconds=MINING_SECONDS, out=run.path, observer=observer)
+    except InputError as error:
+        observer.message(f"no votes of rules: {error}")
+        return run
 
 
 def _race_in(directory: RunDirectory, observer: Observer) -> None:
