@@ -107,6 +107,16 @@ class AttributeRules:
         """Lower bound (95 %) of the share of entities with the body that have the head."""
         return wilson_lower(self.support, self.entities_with[self.bodies])
 
+    @property
+    def predicts_itself(self) -> NDArray[np.bool_]:
+        """Whether the body is to have some edge of the head's label, which the head's fact is itself.
+
+        Such a rule says how frequent an answer is. It is for questions, whose entity has some answer by assumption.
+        """
+        label, bodies = self.attribute_label, self.bodies
+        itself: NDArray[np.bool_] = (self.attribute_entity[bodies] == SOME) & (label[bodies] == label[self.heads])
+        return itself
+
     def select(self, chosen: NDArray[np.bool_]) -> AttributeRules:
         """Return some of the rules, in their order."""
         kept = np.bincount(self.bodies[chosen], minlength=len(self.attribute_label))

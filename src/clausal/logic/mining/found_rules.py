@@ -13,7 +13,7 @@ from clausal.graph import Graph
 from clausal.logic.mining.attribute_rules import SOME, AttributeRules, Attributes
 from clausal.logic.mining.cover import facts_of_path, not_covered
 from clausal.logic.mining.edges import Edges, Ids
-from clausal.logic.mining.intervals import wilson_lower
+from clausal.logic.mining.intervals import among, wilson_lower
 from clausal.logic.mining.mined_rule import MinedRule, labelled_atom, path_atoms
 from clausal.logic.mining.path_rules import PathRules, Reals
 from clausal.logic.mining.walks import Walks
@@ -114,8 +114,9 @@ class FoundRules:
 
     def pruned(self, chosen: Ids) -> Ids:
         """Choose the rules that are better than chance and predict facts that better ones do not."""
+        cases = self.support * self.share, self.pairs * self.share
+        able = chosen[wilson_lower(*cases, among(len(self.support)))[chosen] > self._chance[self.heads[chosen]]]
         bound = self.lower_bound
-        able = chosen[bound[chosen] > self._chance[self.heads[chosen]]]
         atoms = np.append(self.paths.lengths, np.ones(len(self.constants), np.int64))
         order = able[np.lexsort((self._ties[able], atoms[able], -bound[able]))][:_MOST_COMPARED].tolist()
         kept = not_covered(order, self.heads, (self._predicted(place) for place in order), _LEAST_NEW)

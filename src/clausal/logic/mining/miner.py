@@ -67,6 +67,7 @@ def mine(
         with_constants = mine_attributes(
             edges, min_support=min_support, min_confidence=smoothed, seconds=left, observer=observer
         )
+        with_constants = with_constants.select(~with_constants.predicts_itself)
     if not (paths.complete and with_constants.complete):
         observer.message(f"mining ended after {seconds:g} seconds, before it was through: there may be more rules")
     found = FoundRules(edges, graph, paths, with_constants)

@@ -47,7 +47,7 @@ def mine_paths(
     """
     until = None if seconds is None else time.monotonic() + seconds
     search = _Search(Walks.of(edges), min_support, min_confidence, most, seed, until, observer or Observer())
-    parts = [search.one_atom()]
+    parts = [search.best([search.one_atom()])]
     for length in range(2, max_length + 1):
         parts.append(search.longer(length, steps))
     complete = until is None or time.monotonic() < until
@@ -92,11 +92,12 @@ class _Search:
         for done, (_, rules) in enumerate(in_threads(work, self._in_time(by_cost)), 1):
             parts.append(rules)
             if sum(map(len, parts)) > 2 * self.most:
-                parts = [self._best(parts)]
+                parts = [self.best(parts)]
             self.observer.advanced(f"paths of {length}", done, len(own), "relations")
-        return self._best(parts)
+        return self.best(parts)
 
-    def _best(self, parts: list[PathRules]) -> PathRules:
+    def best(self, parts: list[PathRules]) -> PathRules:
+        """Return the best rules of all parts, as many as there may be of one length."""
         rules = PathRules.joined(self.walks.relations, parts)
         return rules.select(np.arange(min(len(rules), self.most)))
 
@@ -124,7 +125,7 @@ class _Search:
         walks = self.walks
         every = walks.groups_by_label
         # Where most pairs are joined by several labels, these take longer to count than the paths.
-        total = int(self._cost(length).sum() * (1 + len(walks.targets) / walks.entities**2))
+        total = int(self._cost(length).sum() * (1 + len(walks.targets) / max(walks.entities, 1) ** 2))
         sources = np.unique(walks.group_source)
         wanted = len(sources) if total <= steps else max(1, int(len(sources) * (steps / total)))
         if wanted == len(sources):
