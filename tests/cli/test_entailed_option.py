@@ -120,7 +120,7 @@ def test_a_misspelt_name_is_told_before_train_is_closed(finished, monkeypatch):
 
 
 def test_what_is_missing_is_said(finished, graph_folder, tmp_path):
-    refused(clausal("evaluate", finished, "--clauses", graph_folder / "clauses.txt"), "add --entailed first")
+    refused(clausal("evaluate", finished, "--clauses", graph_folder / "clauses.txt"), "add --ranking entailed")
     graph = package.load_graph(graph_folder)
     settings = package.Settings.from_mapping({"model": {"dim": 4}, "train": {"epochs": 1, "passes": 1}})
     run = package.train(graph, (), settings, out=tmp_path / "run")

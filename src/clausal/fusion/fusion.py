@@ -28,13 +28,14 @@ Basis = Literal["fitted", "no gain", "default"]
 DEFAULT = {MODEL: 1.0, BEST[0]: 1.0, BEST[1]: 0.3, BEST[2]: 0.3, FREQUENCY: 0.1}
 """Weights where there is nothing to fit them on; scores of the model are first divided by their usual spread."""
 _SPREAD = 2.0
+_PATH_CONFIDENCE = 0.001
 _CONFIDENCE = 0.01
-"""Rules below it hardly say anything, and are many."""
-_SUPPORT = 3
-"""Facts that a rule with constants must have in its favour: of those with two there are millions."""
-_MANY = 10_000
+"""Rules with constants below it hardly say anything, and are many."""
+_MOST_CONSTANTS = 5_000_000
+"""Where there are more rules with constants, those with little support do not vote."""
+_MANY = 20_000
 """Where there are more rules of up to two atoms, those of three are not looked for."""
-_MOST_PATHS = 300_000
+_MOST_PATHS = 100_000
 """The most confident path rules that vote."""
 _CALIBRATED = 5000
 """Valid facts that probabilities are fitted on; of more, as many are drawn."""
@@ -78,16 +79,19 @@ def mine_rules(
     for_paths, for_others = (None, None) if seconds is None else (seconds * 2 / 3, seconds / 3)
     started = time.monotonic()
     paths = mine_paths(
-        edges, max_length=min(2, max_length), min_confidence=_CONFIDENCE, seconds=for_paths, observer=observer
+        edges, max_length=min(2, max_length), min_confidence=_PATH_CONFIDENCE, seconds=for_paths, observer=observer
     )
     if max_length > 2 and paths.complete and len(paths) <= _MANY:
         left = None if for_paths is None else max(0.0, for_paths - (time.monotonic() - started))
-        paths = mine_paths(edges, max_length=max_length, min_confidence=_CONFIDENCE, seconds=left, observer=observer)
+        paths = mine_paths(edges, max_length=max_length, min_confidence=_PATH_CONFIDENCE, seconds=left, observer=observer)
     paths = paths.select(np.arange(min(len(paths), _MOST_PATHS)))
-    attributes = mine_attributes(
-        edges, min_support=_SUPPORT, min_confidence=_CONFIDENCE, seconds=for_others, observer=observer
-    )
-    return VotingRules(paths, attributes.select(_informative(attributes)))
+    attributes = mine_attributes(edges, min_confidence=_CONFIDENCE, seconds=for_others, observer=observer)
+    attributes = attributes.select(_informative(attributes))
+    least = 2
+    while len(attributes) > _MOST_CONSTANTS:
+        least += 1
+        attributes = attributes.select(attributes.support >= least)
+    return VotingRules(paths, attributes)
 
 
 def _informative(rules: AttributeRules) -> NDArray[np.bool_]:
