@@ -22,6 +22,7 @@ from clausal.search.racing.trial import Raced
 from clausal.search.space import change, setting
 
 _OVERTAKING = 1.5  # standard errors by which a trial that is behind must be expected to overtake
+_LONG = 15  # epochs of a trial that shows by itself where it leads
 _FINE = 10**0.25  # the factor of the last steps along the regulariser's weight
 
 
@@ -56,7 +57,7 @@ class Climber:
         without = leader
         for weights in ((1.0, 4.0), (0.25, 0.05)):
             for weight in weights:
-                found = self.challenge(leader, {**without.trial.changes, name: weight})
+                found = self.challenge(leader, {**without.trial.changes, name: weight}, slow=True)
                 if found is leader and weight == 1.0:
                     break
                 leader = found
@@ -67,16 +68,18 @@ class Climber:
     def _value(self, leader: Raced, name: str) -> Any:
         return setting(change(self.start, leader.trial.changes), name)
 
-    def challenge(self, leader: Raced, changes: Mapping[str, Any]) -> Raced:
-        """Return the better one of the leader and a trial with these changes."""
+    def challenge(self, leader: Raced, changes: Mapping[str, Any], *, slow: bool = False) -> Raced:
+        """Return the better one of the leader and a trial with these changes, which may be ``slow`` at first."""
         found = self.track.attempt(changes, leader)
-        return leader if found is None or not self._better(found, leader) else found
+        return leader if found is None or not self._better(found, leader, slow) else found
 
-    def _better(self, one: Raced, leader: Raced) -> bool:
+    def _better(self, one: Raced, leader: Raced, slow: bool) -> bool:
         if one.ranks is None or leader.ranks is None:
             return one.ranks is not None
         epochs = self.start.train.epochs
         found = compare(one.ranks, leader.ranks)
+        if not slow or self.track.plan.epochs >= _LONG:
+            return found.better()
         later = Comparison(found.difference + one.to_come(epochs) - leader.to_come(epochs), found.error)
         return later.better() if found.difference > 0 else later.better(_OVERTAKING)
 
@@ -99,7 +102,7 @@ class Climber:
             place, first = start + direction, leader
             while 0 <= place < len(values):
                 changes = {**leader.trial.changes, name: values[place]}
-                found = self.challenge(leader, changes)
+                found = self.challenge(leader, changes, slow=name == "facts.regulariser_weight")
                 if found is leader:
                     break
                 leader, place = found, place + direction
