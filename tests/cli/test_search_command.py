@@ -2,11 +2,13 @@
 
 import csv
 import io
+import json
 import tomllib
 from pathlib import Path
 
 import pytest
 
+from clausal import load_graph
 from clausal.cli.search import _target
 from clausal.search import trials
 from command_line import clausal, refused
@@ -198,3 +200,29 @@ def test_the_preset_best_trains(graph_folder, tmp_path):
     config = tomllib.loads((tmp_path / "run" / "config.toml").read_text(encoding="utf-8"))
     assert config["facts"]["training"] == "1-vs-all"
     assert config["train"]["epochs"] == 2
+    assert "race, trial 1" in result.stderr
+    assert "The race made" in result.stderr
+    assert json.loads((tmp_path / "run" / "race.json").read_text(encoding="utf-8"))["fixed"] == ["train.epochs"]
+
+
+def test_the_preset_best_without_its_race(graph_folder, tmp_path):
+    options = ["--preset", "best", "--fast", "--set", "train.epochs=2", "--out", tmp_path / "run"]
+    result = clausal("train", graph_folder, *options)
+    assert result.code == 0, result.stderr
+    assert "race" not in result.stderr
+    assert not (tmp_path / "run" / "race.json").exists()
+    refused(clausal("train", graph_folder, "--fast", "--out", tmp_path / "other"), "--fast is for --preset best")
+
+
+def test_the_preset_best_tells_what_clauses_did(graph_folder, tmp_path):
+    relation = next(iter(load_graph(graph_folder).relations))
+    clauses = tmp_path / "clauses.txt"
+    clauses.write_text(f"{relation}(X, Y) => {relation}(Y, X)\n")
+    small = ["--set", "train.epochs=2", "--set", "model.dim=8"]
+    result = clausal("train", graph_folder, "--preset", "best", "--clauses", clauses, *small, "--out", tmp_path / "run")
+    assert result.code == 0, result.stderr
+    assert "are used in the loss" in result.stdout
+    (row,) = json.loads((tmp_path / "run" / "metrics.json").read_text(encoding="utf-8"))["clauses"]
+    assert row["used"] in ("loss", "not at all")
+    assert isinstance(tomllib.loads((tmp_path / "run" / "config.toml").read_text())["clauses"]["weight"], float)
+    assert "clausal fuse" in result.stderr

@@ -56,6 +56,7 @@ class Bars(Observer):
         bar.update(self.tasks[what], completed=done, total=total)
 
     def training_started(self, settings: Settings, clauses: int) -> None:
+        self.close()  # a terminal shows one thing at a time
         train = settings.train
         self.training = _TrainingBar(self.label or settings.model.scorer, train.epochs, train.passes, clauses)
         self.training.bar.start()

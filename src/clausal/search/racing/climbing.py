@@ -1,0 +1,111 @@
+"""Climbing: from one leader to the next along the values of each setting, and the clauses' weight last."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from clausal.config import Settings
+from clausal.logic.syntax import Clause
+from clausal.search.best import clause_weight
+from clausal.search.racing.clause_weight import CLAUSE_FACTORS, ClauseOutcome, choose_weight
+from clausal.search.racing.judging import Comparison, compare
+from clausal.search.racing.ladders import (
+    Ladder,
+    further_ladders,
+    other_training,
+    regulariser_ladder,
+    relation_weights,
+)
+from clausal.search.racing.track import Track
+from clausal.search.racing.trial import Raced
+from clausal.search.space import change, setting
+
+_OVERTAKING = 1.5  # standard errors by which a trial that is behind must be expected to overtake
+_LONG = 15  # epochs of a trial that shows by itself where it leads
+_FINE = 10**0.25  # the factor of the last steps along the regulariser's weight
+
+
+class Climber:
+    """Climbs along one setting after the other."""
+
+    def __init__(self, track: Track, start: Settings, fixed: Collection[str]) -> None:
+        self.track, self.start, self.fixed = track, start, fixed
+
+    def run(self) -> Raced:
+        """Return the winner."""
+        leader = self.track.attempt({}, None)
+        assert leader is not None
+        for ladder in regulariser_ladder(self.start, self.fixed):
+            leader = self.climb(leader, ladder)
+        leader = self.track.enlarge(leader, trials=2)
+        for weight in relation_weights(self.start, self.fixed):
+            leader = self.weigh_relations(leader, weight)
+        for ladder in further_ladders(change(self.start, leader.trial.changes), self.fixed):
+            leader = self.climb(leader, ladder)
+        other = other_training(self.start, self.fixed)
+        if other:
+            leader = self.challenge(leader, other)
+        for ladder in regulariser_ladder(change(self.start, leader.trial.changes), self.fixed, _FINE):
+            leader = self.climb(leader, ladder)
+        if "model.dim" not in self.fixed and self.track.plan.dim == self.start.model.dim:
+            leader = self.challenge(leader, {**leader.trial.changes, "model.dim": 2 * self.start.model.dim})
+        return leader
+
+    def weigh_relations(self, leader: Raced, name: str) -> Raced:
+        """Try weights of predicting relations: from 1 upwards if that is better than none, and else downwards."""
+        without = leader
+        for weights in ((1.0, 4.0), (0.25, 0.05)):
+            for weight in weights:
+                found = self.challenge(leader, {**without.trial.changes, name: weight}, slow=True)
+                if found is leader and weight == 1.0:
+                    break
+                leader = found
+            if leader is not without:
+                break
+        return leader
+
+    def _value(self, leader: Raced, name: str) -> Any:
+        return setting(change(self.start, leader.trial.changes), name)
+
+    def challenge(self, leader: Raced, changes: Mapping[str, Any], *, slow: bool = False) -> Raced:
+        """Return the better one of the leader and a trial with these changes, which may be ``slow`` at first."""
+        found = self.track.attempt(changes, leader)
+        return leader if found is None or not self._better(found, leader, slow) else found
+
+    def _better(self, one: Raced, leader: Raced, slow: bool) -> bool:
+        if one.ranks is None or leader.ranks is None:
+            return one.ranks is not None
+        epochs = self.start.train.epochs
+        found = compare(one.ranks, leader.ranks)
+        if not slow or self.track.plan.epochs >= _LONG:
+            return found.better()
+        later = Comparison(found.difference + one.to_come(epochs) - leader.to_come(epochs), found.error)
+        return later.better() if found.difference > 0 else later.better(_OVERTAKING)
+
+    def weigh_clauses(self, leader: Raced, clauses: Sequence[Clause]) -> ClauseOutcome:
+        """Try weights of the clauses against none, and keep the largest that costs nothing beyond noise."""
+        usual = clause_weight(change(self.start, leader.trial.changes))
+        tried: list[tuple[float, Raced]] = []
+        for factor in CLAUSE_FACTORS if clauses and leader.ranks is not None else ():
+            weight = float(f"{factor * usual:.2g}")
+            found = self.track.attempt({**leader.trial.changes, "clauses.weight": weight}, leader, clauses)
+            if found is not None and found.ranks is not None:
+                tried.append((weight, found))
+        return choose_weight(tried, leader)
+
+    def climb(self, leader: Raced, ladder: Ladder) -> Raced:
+        """Go along the values of a setting, up or else down, for as long as it gets better."""
+        name, values = ladder
+        start = values.index(self._value(leader, name))
+        for direction in (1, -1):
+            place, first = start + direction, leader
+            while 0 <= place < len(values):
+                changes = {**leader.trial.changes, name: values[place]}
+                found = self.challenge(leader, changes, slow=name == "facts.regulariser_weight")
+                if found is leader:
+                    break
+                leader, place = found, place + direction
+            if leader is not first:
+                break
+        return leader
