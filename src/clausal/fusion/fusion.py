@@ -83,7 +83,9 @@ def mine_rules(
     )
     if max_length > 2 and paths.complete and len(paths) <= _MANY:
         left = None if for_paths is None else max(0.0, for_paths - (time.monotonic() - started))
-        paths = mine_paths(edges, max_length=max_length, min_confidence=_PATH_CONFIDENCE, seconds=left, observer=observer)
+        paths = mine_paths(
+            edges, max_length=max_length, min_confidence=_PATH_CONFIDENCE, seconds=left, observer=observer
+        )
     paths = paths.select(np.arange(min(len(paths), _MOST_PATHS)))
     attributes = mine_attributes(edges, min_confidence=_CONFIDENCE, seconds=for_others, observer=observer)
     attributes = attributes.select(_informative(attributes))
@@ -118,6 +120,7 @@ def fuse(
     features: tuple[str, ...] | None = None,
     strengths: tuple[float, ...] = STRENGTHS,
     lists: Lists | None = None,
+    calibrated: bool = True,
     seed: int = 0,
     observer: Observer | None = None,
 ) -> Fusion:
@@ -125,7 +128,7 @@ def fuse(
 
     No vote counts against an answer unless ``signed``. With fewer than 20 valid facts the weights are set, not fitted;
     where votes gain nothing on valid beyond noise, by cross-fitting, they are 0. ``lists`` are those of
-    ``collect_lists``, where they have been made already.
+    ``collect_lists``, where they have been made already. Scores are ``calibrated`` too, which takes about as long.
     """
     evidence = Evidence(graph.train, len(graph.entities), len(graph.relations), rules)
     default = _default_weights(predictor, graph, seed)
@@ -155,7 +158,7 @@ def fuse(
         found.gain,
         found.error,
     )
-    return replace(fusion, calibration=_calibrate(fusion, predictor, graph, evidence, seed))
+    return replace(fusion, calibration=_calibrate(fusion, predictor, graph, evidence, seed)) if calibrated else fusion
 
 
 def _valid_metrics(found: Fit) -> dict[str, dict[str, float]]:
