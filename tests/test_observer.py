@@ -71,7 +71,7 @@ def test_closing_measuring_and_mining_tell_how_far_they_are():
     ]
     measure_clauses(CLAUSES, graph(), observer=seen)
     mine(graph(), min_support=1, observer=seen)
-    assert {what for what, *_ in seen.of("advanced")} == {"counting", "support", "confidence"}
+    assert {what for what, *_ in seen.of("advanced")} == {"counting", "paths of 2"}
 
 
 def test_messages_go_to_the_log_unless_an_observer_takes_them(caplog):
@@ -140,7 +140,7 @@ def test_the_progress_of_version_0_1_is_given_what_it_was():
     assert certified[-1][0] == certified[-1][1] > 0
     assert tuple(rounds) == closure.rounds
     assert counted == [(1, 1)]
-    assert {what for what, _, _ in mined} == {"support", "confidence"}
+    assert {what for what, _, _ in mined} == {"paths of 2"}
 
 
 def test_a_callback_takes_its_event_and_leaves_the_others_to_the_observer():

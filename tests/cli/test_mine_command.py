@@ -10,7 +10,7 @@ from clausal.logic.mining import mine
 from command_line import clausal, refused
 from small_graphs import quick, write_facts
 
-LENIENT = ("--min-support", 1, "--min-head-coverage", 0, "--min-confidence", 0)
+LENIENT = ("--min-support", 1, "--min-head-coverage", 0, "--min-confidence", 0, "--keep-redundant")
 
 
 def test_the_table_shows_the_rules_and_messages_go_to_stderr(graph_folder):
@@ -46,7 +46,10 @@ def test_a_long_table_is_cut_and_says_so(graph_folder):
     assert " more" in result.stderr
 
 
-@pytest.mark.parametrize(("weight", "measure"), [("standard", "confidence"), ("pca", "pca_confidence"), ("none", None)])
+@pytest.mark.parametrize(
+    ("weight", "measure"),
+    [("standard", "confidence"), ("pca", "pca_confidence"), ("bound", "lower_bound"), ("none", None)],
+)
 def test_the_file_has_the_chosen_weights_and_the_same_rules(graph_folder, tmp_path, weight, measure):
     out = tmp_path / "rules.txt"
     printed = clausal(
@@ -116,7 +119,7 @@ def test_a_file_that_exists_is_refused_before_anything_is_read(tmp_path):
         (("--out", "no folder/rules.txt"), "the folder no folder does not exist"),
         (("--min-support", 0), "at least 1, not 0"),
         (("--min-confidence", 2), "between 0 and 1, not 2"),
-        (("--body", 3), "one or two body atoms, not 3"),
+        (("--body", 4), "one, two or three body atoms, not 4"),
         (("--max-rules", 0), "--max-rules is a number of at least 1, not 0"),
     ],
 )

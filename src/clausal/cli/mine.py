@@ -33,7 +33,11 @@ class Weight(StrEnum):
 
     standard = "standard"
     pca = "pca"
+    bound = "bound"
     none = "none"
+
+
+_MEASURES: dict[Weight, Measure] = {Weight.pca: "pca_confidence", Weight.bound: "lower_bound"}
 
 
 def mine(
@@ -45,8 +49,13 @@ def mine(
     min_pca_confidence: Annotated[
         float, typer.Option(help="The same among predictions about entities with some known answer.")
     ] = 0.0,
-    max_rules: Annotated[int | None, typer.Option(help="Keep so many of the best rules.")] = None,
-    body: Annotated[int, typer.Option(help="Body atoms, at most: 1 or 2.")] = 2,
+    max_rules: Annotated[int, typer.Option(help="Keep so many of the best rules.")] = 1000,
+    body: Annotated[int, typer.Option(help="Body atoms, at most: 1, 2 or 3.")] = 2,
+    constants: Annotated[bool, typer.Option("--constants", help="Rules about single entities too.")] = False,
+    keep_redundant: Annotated[
+        bool, typer.Option("--keep-redundant", help="Keep rules whose facts better rules predict, and chance ones.")
+    ] = False,
+    seconds: Annotated[float | None, typer.Option(help="End the search after so long, with what was found.")] = None,
     weight: Annotated[
         Weight, typer.Option(help="Which confidence orders the rules and is written as their weight.")
     ] = Weight.standard,
@@ -63,7 +72,7 @@ def mine(
 
     if out is not None:
         check_new_file(out)
-    if max_rules is not None and max_rules < 1:
+    if max_rules < 1:
         raise InputError(f"--max-rules is a number of at least 1, not {max_rules}")
     facts = read_graph(graph, columns=columns, valid=valid, test=test, split_seed=split_seed)
     split = {"valid": valid, "test": test, "split-seed": split_seed}
@@ -76,15 +85,20 @@ def mine(
             min_confidence=min_confidence,
             min_pca_confidence=min_pca_confidence,
             max_body=body,
+            constants=constants,
+            prune=not keep_redundant,
+            seconds=seconds,
             observer=bars,
         )
     say(f"{_count(rules)} in {time.perf_counter() - started:.1f} s{'' if rules else '; lower a threshold'}")
-    measure: Measure = "pca_confidence" if weight is Weight.pca else "confidence"
+    measure = _MEASURES.get(weight, "confidence")
     best = sorted(rules, key=lambda rule: (-getattr(rule, measure), -rule.support))[:max_rules]
+    if len(rules) > len(best):
+        say(f"the {len(best):,} best are kept; --max-rules {len(rules)} keeps all")
     if out is not None and best:
         note = f"{_count(best)} mined from the {len(facts.train):,} train facts of {facts.name}"
         write_mined(out, best, None if weight is Weight.none else measure, [note])
-        say(f"{_count(best)} written to {out}; next: look at them, then\n  {_next_step(graph, out, split)}")
+        say(f"{_count(best)} written to {out}; {_next_steps(graph, out, split)}")
     _print(best, format, facts.name)
 
 
@@ -109,8 +123,9 @@ def _record(rule: MinedRule) -> dict[str, Any]:
         "head_facts": rule.head_facts,
         "body_pairs": rule.body_pairs,
         "pca_pairs": rule.pca_pairs,
-        "circular": rule.circular,
+        "lower_bound": rule.lower_bound,
         "functional": rule.functional,
+        "share": rule.share,
     }
 
 
@@ -118,7 +133,13 @@ def _count(rules: list[MinedRule]) -> str:
     return f"{len(rules):,} rule{'' if len(rules) == 1 else 's'}"
 
 
-def _next_step(graph: str, out: Path, split: dict[str, float | int | None]) -> str:
-    """Return the command that trains on the same train facts."""
+def _next_steps(graph: str, out: Path, split: dict[str, float | int | None]) -> str:
+    """Return the commands that use the rules, the second on the same train facts."""
     options = "".join(f" --{name} {value:g}" for name, value in split.items() if value is not None)
-    return f"clausal train {quote(graph)} --clauses {quote(str(out))}{options}"
+    file = quote(str(out))
+    return (
+        "next: look at them, then\n"
+        f"  clausal fuse RUN --clauses {file}  (rules vote beside a trained model)\n"
+        f"  clausal train {quote(graph)} --clauses {file}{options} --preset best  (rules as a loss)\n"
+        "Rules that hold often, not always, can cost as a loss: compare with a training without them, on valid."
+    )

@@ -32,7 +32,7 @@ OWN_CLAUSES = {"fb122": WEIGHED, "fb15k-237": MINED}
 def mined_clauses(graph: Graph, folder: Path, observer: Observer | None = None) -> list[Clause]:
     """Return the clauses that a folder has for a graph; where it has none yet, they are mined and written there.
 
-    The same as ``clausal mine fb15k-237 --min-support 100 --min-confidence 0.8 --out FILE``.
+    The same as ``clausal mine fb15k-237 --min-support 100 --min-confidence 0.8 --keep-redundant --out FILE``.
     """
     path = folder / MINED
     if not path.exists():

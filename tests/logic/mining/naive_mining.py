@@ -1,4 +1,7 @@
-"""Rules and their measures counted one pair at a time over Python sets: what mining is compared with."""
+"""Rules and their measures counted one pair at a time over Python sets: what mining is compared with.
+
+All entities of a rule are different: object identity.
+"""
 
 from itertools import permutations, product
 
@@ -24,18 +27,16 @@ def naive_rules(triples, chains=True):
 
 
 def _measures(facts, entities, body, head):
-    predicted, otherwise = set(), set()
+    predicted = set()
     middles = entities if len(body) == 2 else [None]
     for x, y, middle in product(entities, entities, middles):
         names = {"X": x, "Y": y, "M": middle}
         used = [(names[terms[0]], relation, names[terms[1]]) for relation, terms in body]
-        if all(fact in facts for fact in used):
+        if len({x, y, middle}) == 3 and all(fact in facts for fact in used):
             predicted.add((x, y))
-            if (x, head, y) not in used:
-                otherwise.add((x, y))
     true = {(x, y) for x, relation, y in facts if relation == head}
-    subjects, objects = {x for x, _ in true}, {y for _, y in true}
-    functional = "subject" if len(subjects) >= len(objects) else "object"
+    functional = "subject" if len({x for x, _ in true}) >= len({y for _, y in true}) else "object"
+    subjects, objects = {x for x, y in true if x != y}, {y for x, y in true if x != y}
     known = [x in subjects if functional == "subject" else y in objects for x, y in predicted]
     support = len(predicted & true)
     return {
@@ -44,7 +45,6 @@ def _measures(facts, entities, body, head):
         "body_pairs": len(predicted),
         "pca_pairs": sum(known),
         "functional": functional,
-        "circular": len((predicted - otherwise) & true),
     }
 
 
@@ -52,7 +52,7 @@ def canonical(body, head):
     """Return a rule so that it is equal to every rule that differs in the names of variables and the order of atoms."""
     letters = sorted({letter for _, terms in [*body, head] for letter in terms})
     forms = []
-    for renamed in permutations("ABC", len(letters)):
+    for renamed in permutations("ABCD", len(letters)):
         table = str.maketrans(dict(zip(letters, renamed, strict=True)))
         forms.append(
             (sorted((name, terms.translate(table)) for name, terms in body), head[0], head[1].translate(table))

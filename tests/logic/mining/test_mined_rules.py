@@ -27,7 +27,7 @@ def test_rules_read_back_with_a_confidence_as_weight(rules):
     assert len({clause.weight for clause in read}) > 1
 
 
-@pytest.mark.parametrize("measure", ["confidence", "pca_confidence", None])
+@pytest.mark.parametrize("measure", ["confidence", "pca_confidence", "lower_bound", None])
 def test_the_weight_is_what_was_asked_for(rules, measure):
     read = parse_clauses("\n".join(print_mined(rules, measure)))
     expected = [getattr(rule, measure) if measure else 1 for rule in rules]
@@ -36,7 +36,9 @@ def test_the_weight_is_what_was_asked_for(rules, measure):
 
 def test_measures_stand_behind_each_rule(rules):
     (line,) = [line for line in print_mined(rules) if line.startswith("'works in'(X, Y) => lives_in(X, Y)")]
-    assert line.endswith("% support 12, head coverage 1.0000, confidence 0.7500, PCA confidence 1.0000")
+    assert line.endswith(
+        "% support 12, head coverage 1.0000, confidence 0.7500 (at least 0.5452), PCA confidence 1.0000"
+    )
 
 
 def test_clauses_keep_what_was_counted(rules):
@@ -59,18 +61,19 @@ def test_a_file_that_is_there_is_not_overwritten(rules, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["rules.txt"]
 
 
-def test_progress_reaches_the_end_of_both_counts():
+def test_progress_reaches_the_end_of_all_counts():
     seen = Recorder()
-    mine(Graph.from_triples(FACTS), observer=seen)
+    mine(Graph.from_triples(FACTS), max_body=3, constants=True, observer=seen)
     last = {stage: (done, total) for stage, done, total, _ in seen.of("advanced")}
-    assert last == {"support": (2, 2), "confidence": (4, 4)}
+    assert last == {"paths of 2": (4, 4), "paths of 3": (4, 4), "constants": (1, 1)}
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"min_support": 0}, "at least 1, not 0"),
-        ({"max_body": 3}, "one or two body atoms, not 3"),
+        ({"max_body": 4}, "one, two or three body atoms, not 4"),
+        ({"seconds": 0}, "a number above 0, not 0"),
         ({"min_confidence": 1.5}, "least confidence is a share between 0 and 1, not 1.5"),
         ({"min_head_coverage": -0.1}, "least head coverage is a share between 0 and 1, not -0.1"),
         ({"min_pca_confidence": float("nan")}, "least PCA confidence is a share between 0 and 1, not nan"),

@@ -52,6 +52,10 @@ class Attributes:
     def __len__(self) -> int:
         return len(self.label)
 
+    def held(self, attribute: int) -> Ids:
+        """Return the entities that have an attribute, sorted."""
+        return self.holders[self.first_holder[attribute] : self.first_holder[attribute + 1]]
+
     @cached_property
     def of_entity(self) -> tuple[Ids, Ids]:
         """Where the attributes of each entity begin, and the attributes by entity."""
@@ -79,6 +83,12 @@ class AttributeRules:
     complete: bool = True
     """Whether no time limit ended the search."""
 
+    @classmethod
+    def none(cls, edges: Edges) -> AttributeRules:
+        """Return no rules."""
+        empty = np.empty(0, np.int64)
+        return cls(edges.relations, empty, empty, empty, np.zeros(1, np.int64), empty, empty)
+
     def __len__(self) -> int:
         return len(self.heads)
 
@@ -96,6 +106,16 @@ class AttributeRules:
     def lower_bound(self) -> Reals:
         """Lower bound (95 %) of the share of entities with the body that have the head."""
         return wilson_lower(self.support, self.entities_with[self.bodies])
+
+    @property
+    def predicts_itself(self) -> NDArray[np.bool_]:
+        """Whether the body is to have some edge of the head's label, which the head's fact is itself.
+
+        Such a rule says how frequent an answer is. It is for questions, whose entity has some answer by assumption.
+        """
+        label, bodies = self.attribute_label, self.bodies
+        itself: NDArray[np.bool_] = (self.attribute_entity[bodies] == SOME) & (label[bodies] == label[self.heads])
+        return itself
 
     def select(self, chosen: NDArray[np.bool_]) -> AttributeRules:
         """Return some of the rules, in their order."""

@@ -1,4 +1,4 @@
-"""A mined rule: a Horn clause of two or three atoms with the measures that AMIE defines.
+"""A mined rule: a Horn clause with a body of one to three atoms, or with constants, and how often it holds.
 
 Mined rules are written as a file of clauses, with the measures as comments for whoever prunes it.
 """
@@ -11,23 +11,25 @@ from pathlib import Path
 from typing import Literal
 
 from clausal.logic.lines import check_new_file, write_lines
+from clausal.logic.mining.intervals import wilson_lower
 from clausal.logic.printer import print_clause
 from clausal.logic.shape import implication
-from clausal.logic.syntax import Atom, Clause, Variable
+from clausal.logic.syntax import Atom, Clause, Term, Variable
 
-Measure = Literal["confidence", "pca_confidence"]
+Measure = Literal["confidence", "pca_confidence", "lower_bound"]
 
-_X, _Y, _Z = Variable("X"), Variable("Y"), Variable("Z")
+_VARIABLES = tuple(Variable(name) for name in "XYZW")
 
 
 @dataclass(frozen=True)
 class MinedRule:
-    """A rule and how often it holds in the facts it was mined from.
+    """A rule and how often it holds in the facts it was mined from, under object identity.
 
+    Object identity: different variables and constants are different entities, so that no fact predicts itself.
     ``support`` counts the distinct facts of the head's relation that the body predicts, ``head_facts`` all facts of
     that relation, ``body_pairs`` the distinct predictions, and ``pca_pairs`` the predictions for an entity of which
-    some fact of the head's relation is known. That entity is the ``functional`` end of the head. ``circular`` counts
-    the facts among the support that are predicted only from themselves, which takes a fact such as s(b, b).
+    some fact of the head's relation is known. That entity is the ``functional`` end of the head. Where ``share`` is
+    below 1, support and pairs are estimates from that share of the entities.
     """
 
     body: tuple[Atom, ...]
@@ -37,7 +39,7 @@ class MinedRule:
     body_pairs: int
     pca_pairs: int
     functional: Literal["subject", "object"]
-    circular: int
+    share: float = 1.0
 
     @property
     def head_coverage(self) -> float:
@@ -51,11 +53,16 @@ class MinedRule:
 
     @property
     def pca_confidence(self) -> float:
-        """Confidence under the partial completeness assumption (PCA).
+        """Confidence under the partial completeness assumption (PCA): corrected for what the facts lack.
 
         A prediction counts against the rule only if another fact of the head's relation is known of its functional end.
         """
-        return self.support / self.pca_pairs
+        return self.support / max(self.pca_pairs, self.support)
+
+    @property
+    def lower_bound(self) -> float:
+        """Lower bound of the standard confidence: with 95 % certainty it is no accident of few cases."""
+        return float(wilson_lower(self.support * self.share, self.body_pairs * self.share))
 
     def clause(self, weight: Measure | None = "confidence") -> Clause:
         """Return the rule as a clause whose weight is one of its confidences, to four digits, or 1."""
@@ -66,19 +73,21 @@ class MinedRule:
         return print_clause(self.clause(None))
 
 
-def one_atom(body: str, head: str, *, inverse: bool) -> tuple[tuple[Atom, ...], Atom]:
-    """Return body and head of ``body(X, Y) => head(X, Y)``, or of ``body(X, Y) => head(Y, X)``."""
-    return (Atom(body, _X, _Y),), Atom(head, _Y, _X) if inverse else Atom(head, _X, _Y)
+def path_atoms(head: str, body: Sequence[tuple[str, bool]]) -> tuple[tuple[Atom, ...], Atom]:
+    """Return body and head of ``b1(X, Y), b2(Y, Z) => head(X, Z)``; an atom that is walked backwards is swapped.
+
+    With one atom it is the head that is swapped: ``b(X, Y) => head(Y, X)``.
+    """
+    if len(body) == 1:
+        ((name, turned),) = body
+        return (labelled_atom(name, False, *_VARIABLES[:2]),), labelled_atom(head, turned, *_VARIABLES[:2])
+    atoms = [labelled_atom(*part, *_VARIABLES[place : place + 2]) for place, part in enumerate(body)]
+    return tuple(atoms), Atom(head, _VARIABLES[0], _VARIABLES[len(body)])
 
 
-def chain(
-    first: str, second: str, head: str, *, first_inverse: bool, second_inverse: bool
-) -> tuple[tuple[Atom, ...], Atom]:
-    """Return body and head of ``first(X, Y), second(Y, Z) => head(X, Z)``; an inverse atom has its terms swapped."""
-    return (
-        Atom(first, _Y, _X) if first_inverse else Atom(first, _X, _Y),
-        Atom(second, _Z, _Y) if second_inverse else Atom(second, _Y, _Z),
-    ), Atom(head, _X, _Z)
+def labelled_atom(name: str, turned: bool, first: Term, second: Term) -> Atom:
+    """Return an atom with its terms in this order, or turned."""
+    return Atom(name, second, first) if turned else Atom(name, first, second)
 
 
 def print_mined(
@@ -100,7 +109,8 @@ def write_mined(
 
 
 def _describe(rule: MinedRule) -> str:
+    estimate = "" if rule.share == 1 else f", estimated from {rule.share:.1%} of the entities"
     return (
-        f"support {rule.support}, head coverage {rule.head_coverage:.4f}, "
-        f"confidence {rule.confidence:.4f}, PCA confidence {rule.pca_confidence:.4f}"
+        f"support {rule.support}, head coverage {rule.head_coverage:.4f}, confidence {rule.confidence:.4f} "
+        f"(at least {rule.lower_bound:.4f}), PCA confidence {rule.pca_confidence:.4f}{estimate}"
     )

@@ -22,6 +22,8 @@ STEPS = 1_000_000_000
 """Edges that may be walked for the bodies of one length; beyond that, a sample of the entities begins them."""
 
 
+MOST_RULES = 2_000_000
+"""Rules of one length, at most: the best are kept."""
 _SEEN = 5  # facts in a sample that a rule predicts, at least: fewer say little of the others
 
 
@@ -32,6 +34,7 @@ def mine_paths(
     min_support: float = 2,
     min_confidence: float = 0.0,
     steps: int = STEPS,
+    most: int = MOST_RULES,
     seed: int = 0,
     seconds: float | None = None,
     observer: Observer | None = None,
@@ -40,13 +43,13 @@ def mine_paths(
 
     The same seed gives the same rules unless ``seconds`` ends the search, which ``complete`` then says. Where walking
     the paths of one length would take more than ``steps`` edges, they are walked from a sample of the entities, and
-    a rule needs the least support, and 5, among the cases that were seen.
+    a rule needs the least support, and 5, among the cases that were seen. Of one length the ``most`` best are kept.
     """
     until = None if seconds is None else time.monotonic() + seconds
-    search = _Search(Walks.of(edges), min_support, min_confidence, seed, until, observer or Observer())
-    parts = [search.one_atom()]
+    search = _Search(Walks.of(edges), min_support, min_confidence, most, seed, until, observer or Observer())
+    parts = [search.best([search.one_atom()])]
     for length in range(2, max_length + 1):
-        parts.extend(search.longer(length, steps))
+        parts.append(search.longer(length, steps))
     complete = until is None or time.monotonic() < until
     return PathRules.joined(edges.relations, parts, complete)
 
@@ -56,6 +59,7 @@ class _Search:
     walks: Walks
     min_support: float
     min_confidence: float
+    most: int
     seed: int
     until: float | None
     observer: Observer
@@ -66,13 +70,11 @@ class _Search:
         pairs = self.walks.edges_of_label()[body]
         return self._admitted(head, body[:, None], support, pairs, self.walks.groups_by_label, 1.0)
 
-    def longer(self, length: int, steps: int) -> Iterator[PathRules]:
-        """Yield the rules of one length, by the first labels of their bodies, until the time is over."""
+    def longer(self, length: int, steps: int) -> PathRules:
+        """Return the best rules of one length, of all first labels of bodies that there is time for."""
         groups, share = self._starts(length, steps)
         labels, starts = np.unique(self.walks.group_label[groups], return_index=True)
-        if not len(labels):
-            return
-        own = dict(zip(labels.tolist(), np.split(groups, starts[1:]), strict=True))
+        own = dict(zip(labels.tolist(), np.split(groups, starts)[1:], strict=True))
         cost = self._cost(length)
         by_cost = sorted(own, key=lambda label: (-int(cost[own[label]].sum()), label))
         spaces: queue.SimpleQueue[list[Ids]] = queue.SimpleQueue()
@@ -86,11 +88,18 @@ class _Search:
             finally:
                 spaces.put(space)
 
-        found: dict[int, PathRules] = {}
-        for label, rules in in_threads(work, self._in_time(by_cost)):
-            found[label] = rules
-            self.observer.advanced(f"paths of {length}", len(found), len(own), "relations")
-        yield from (found[label] for label in sorted(found))
+        parts: list[PathRules] = []
+        for done, (_, rules) in enumerate(in_threads(work, self._in_time(by_cost)), 1):
+            parts.append(rules)
+            if sum(map(len, parts)) > 2 * self.most:
+                parts = [self.best(parts)]
+            self.observer.advanced(f"paths of {length}", done, len(own), "relations")
+        return self.best(parts)
+
+    def best(self, parts: list[PathRules]) -> PathRules:
+        """Return the best rules of all parts, as many as there may be of one length."""
+        rules = PathRules.joined(self.walks.relations, parts)
+        return rules.select(np.arange(min(len(rules), self.most)))
 
     def _in_time(self, labels: list[int]) -> Iterator[int]:
         for label in labels:
@@ -115,7 +124,8 @@ class _Search:
         """Return the groups that begin the paths, by label, and the share of the entities that they are from."""
         walks = self.walks
         every = walks.groups_by_label
-        total = int(self._cost(length).sum())
+        # Where most pairs are joined by several labels, these take longer to count than the paths.
+        total = int(self._cost(length).sum() * (1 + len(walks.targets) / max(walks.entities, 1) ** 2))
         sources = np.unique(walks.group_source)
         wanted = len(sources) if total <= steps else max(1, int(len(sources) * (steps / total)))
         if wanted == len(sources):
@@ -151,6 +161,5 @@ class _Search:
         bodies[:, : body.shape[1]] = body[enough]
         heads = heads[enough]
         known = known_pairs(self.walks, groups, heads, bodies)
-        counts = (count / share for count in (support[enough], pairs[enough], known))
-        columns = dict(zip(("support", "pairs", "known"), counts, strict=True))
-        return PathRules(self.walks.relations, heads, bodies, **columns, share=np.full(len(enough), share))
+        counts = support[enough] / share, pairs[enough] / share, known / share
+        return PathRules(self.walks.relations, heads, bodies, *counts, np.full(len(enough), share))

@@ -75,6 +75,14 @@ class Walks:
         """The groups, sorted by label."""
         return np.argsort(self.group_label, kind="stable")
 
+    @cached_property
+    def _label_starts(self) -> Ids:
+        return np.searchsorted(self.group_label[self.groups_by_label], np.arange(self.labels + 1))
+
+    def groups_of_label(self, label: int) -> Ids:
+        """Return the groups of one label, by source."""
+        return self.groups_by_label[self._label_starts[label] : self._label_starts[label + 1]]
+
     def edges_of_label(self) -> Ids:
         """Count the edges of each label."""
         sizes = np.diff(self.group_start)
