@@ -2,6 +2,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from small_graphs import copied, finished, graph_folder  # noqa: F401
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "evaluation"))
