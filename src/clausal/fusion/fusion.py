@@ -30,11 +30,11 @@ DEFAULT = {MODEL: 1.0, BEST[0]: 1.0, BEST[1]: 0.3, BEST[2]: 0.3, FREQUENCY: 0.1}
 _SPREAD = 2.0
 _PATH_CONFIDENCE = 0.001
 _CONFIDENCE = 0.01
-"""Rules with constants below it hardly say anything, and are many."""
+"""Rules below it hardly say anything; they are left out where there are many."""
 _MOST_CONSTANTS = 5_000_000
 """Where there are more rules with constants, those with little support do not vote."""
 _MANY = 20_000
-"""Where there are more rules of up to two atoms, those of three are not looked for."""
+"""Where there are more rules of up to two atoms, those of three are not looked for, and weak ones are left out."""
 _MOST_PATHS = 100_000
 """The most confident path rules that vote."""
 _CALIBRATED = 5000
@@ -86,7 +86,9 @@ def mine_rules(
         paths = mine_paths(
             edges, max_length=max_length, min_confidence=_PATH_CONFIDENCE, seconds=left, observer=observer
         )
-    paths = paths.select(np.arange(min(len(paths), _MOST_PATHS)))
+    if len(paths) > _MANY:
+        paths = paths.select(paths.confidence >= _CONFIDENCE)
+        paths = paths.select(np.arange(min(len(paths), _MOST_PATHS)))
     attributes = mine_attributes(edges, min_confidence=_CONFIDENCE, seconds=for_others, observer=observer)
     attributes = attributes.select(_informative(attributes))
     least = 2
