@@ -17,7 +17,7 @@ from clausal.logic.mining.intervals import among, wilson_lower
 from clausal.logic.mining.mined_rule import MinedRule, labelled_atom, path_atoms
 from clausal.logic.mining.path_rules import PathRules, Reals
 from clausal.logic.mining.walks import Walks
-from clausal.logic.syntax import Constant, Variable
+from clausal.logic.syntax import Atom, Constant, Variable
 
 _MOST_COMPARED = 20_000  # rules, the best by their lower bounds, that pruning looks at
 _LEAST_NEW = 2
@@ -144,20 +144,20 @@ class FoundRules:
 
     def rule(self, place: int) -> MinedRule:
         """Return one rule with its names and measures."""
-        atoms = self._path(place) if place < len(self.paths) else self._constant(place - len(self.paths))
+        body, head = self._path(place) if place < len(self.paths) else self._constant(place - len(self.paths))
         support, facts, pairs, known = (
             int(column[place]) for column in (self.support, self.head_facts, self.pairs, self.known)
         )
         functional: Literal["subject", "object"] = "subject" if self._from_subject[self.heads[place]] else "object"
-        return MinedRule(*atoms, support, facts, pairs, known, functional, float(self.share[place]))
+        return MinedRule(body, head, support, facts, pairs, known, functional, float(self.share[place]))
 
-    def _path(self, place: int) -> Any:
+    def _path(self, place: int) -> tuple[tuple[Atom, ...], Atom]:
         names, relations = self.graph.relations, self.edges.relations
         labels = [int(label) for label in self.paths.bodies[place] if label >= 0]
         body = [(names[label % relations], label >= relations) for label in labels]
         return path_atoms(names[int(self.paths.heads[place])], body)
 
-    def _constant(self, row: int) -> Any:
+    def _constant(self, row: int) -> tuple[tuple[Atom, ...], Atom]:
         rules, relations = self.constants, self.edges.relations
         atoms = []
         for attribute in (int(rules.bodies[row]), int(rules.heads[row])):
