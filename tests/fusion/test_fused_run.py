@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -127,7 +128,7 @@ def test_damaged_files_are_refused(fused, tmp_path, damage, message):
 
 def test_a_graph_without_valid_facts_and_with_unseen_entities(tmp_path):
     names = [f"n{number}" for number in range(12)]
-    train = [(a, "likes", b) for a, b in zip(names, names[1:], strict=False)]
+    train = [(a, "likes", b) for a, b in pairwise(names)]
     train += [(b, "liked_by", a) for a, _, b in train[:8]]
     graph = clausal.Graph.from_triples(train, test=[("n9", "liked_by", "n8"), ("new", "likes", "n1")])
     settings = clausal.Settings.from_mapping({"model": {"dim": 4}, "train": {"epochs": 1, "passes": 1}})

@@ -61,7 +61,7 @@ def test_the_score_of_a_fact_is_the_mean_of_its_two_sides(case):
 
 
 def test_contributions_sum_to_the_score_and_name_rules_that_vote(case):
-    graph, rules, evidence, table, features = case
+    graph, _, evidence, table, features = case
     weights = weights_of(graph)
     ranker = Fused(TablePredictor(table), evidence, weights)
     clauses = 0

@@ -30,11 +30,11 @@ DEFAULT = {MODEL: 1.0, BEST[0]: 1.0, BEST[1]: 0.3, BEST[2]: 0.3, FREQUENCY: 0.1}
 _SPREAD = 2.0
 _PATH_CONFIDENCE = 0.001
 _CONFIDENCE = 0.01
-"""Rules with constants below it hardly say anything, and are many."""
+"""Rules below it hardly say anything; they are left out where there are many."""
 _MOST_CONSTANTS = 5_000_000
 """Where there are more rules with constants, those with little support do not vote."""
 _MANY = 20_000
-"""Where there are more rules of up to two atoms, those of three are not looked for."""
+"""Where there are more rules of up to two atoms, those of three are not looked for, and weak ones are left out."""
 _MOST_PATHS = 100_000
 """The most confident path rules that vote."""
 _CALIBRATED = 5000
@@ -83,8 +83,12 @@ def mine_rules(
     )
     if max_length > 2 and paths.complete and len(paths) <= _MANY:
         left = None if for_paths is None else max(0.0, for_paths - (time.monotonic() - started))
-        paths = mine_paths(edges, max_length=max_length, min_confidence=_PATH_CONFIDENCE, seconds=left, observer=observer)
-    paths = paths.select(np.arange(min(len(paths), _MOST_PATHS)))
+        paths = mine_paths(
+            edges, max_length=max_length, min_confidence=_PATH_CONFIDENCE, seconds=left, observer=observer
+        )
+    if len(paths) > _MANY:
+        paths = paths.select(paths.confidence >= _CONFIDENCE)
+        paths = paths.select(np.arange(min(len(paths), _MOST_PATHS)))
     attributes = mine_attributes(edges, min_confidence=_CONFIDENCE, seconds=for_others, observer=observer)
     attributes = attributes.select(_informative(attributes))
     least = 2
@@ -118,6 +122,7 @@ def fuse(
     features: tuple[str, ...] | None = None,
     strengths: tuple[float, ...] = STRENGTHS,
     lists: Lists | None = None,
+    calibrated: bool = True,
     seed: int = 0,
     observer: Observer | None = None,
 ) -> Fusion:
@@ -125,7 +130,7 @@ def fuse(
 
     No vote counts against an answer unless ``signed``. With fewer than 20 valid facts the weights are set, not fitted;
     where votes gain nothing on valid beyond noise, by cross-fitting, they are 0. ``lists`` are those of
-    ``collect_lists``, where they have been made already.
+    ``collect_lists``, where they have been made already. Scores are ``calibrated`` too, which takes about as long.
     """
     evidence = Evidence(graph.train, len(graph.entities), len(graph.relations), rules)
     default = _default_weights(predictor, graph, seed)
@@ -155,7 +160,7 @@ def fuse(
         found.gain,
         found.error,
     )
-    return replace(fusion, calibration=_calibrate(fusion, predictor, graph, evidence, seed))
+    return replace(fusion, calibration=_calibrate(fusion, predictor, graph, evidence, seed)) if calibrated else fusion
 
 
 def _valid_metrics(found: Fit) -> dict[str, dict[str, float]]:
