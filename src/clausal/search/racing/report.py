@@ -24,7 +24,7 @@ def explain(made: Sequence[Raced], winner: Raced, plan: Plan, work: int, held_ou
         return f"{opening} Nothing was better than the settings of the rule, {first.value:.4f}.{also}"
     gain = compare(winner.ranks, first.ranks)
     return (
-        f"{opening} The winner is {winner.trial.describe()}: {winner.value:.4f}, which is {gain} more than the "
+        f"{opening} The winner is {describe(winner.trial.changes)}: {winner.value:.4f}, which is {gain} more than the "
         f"settings of the rule.{also}"
     )
 
@@ -33,13 +33,19 @@ def _tried(made: Sequence[Raced]) -> str:
     """Return every value that was tried, by setting; those of another kind of training are one thing."""
     values: dict[str, list[str]] = {}
     for one in made[1:]:
-        for name, value in _own(one.trial.changes).items():
+        for name, value in telling(one.trial.changes).items():
             shown = f"{value:g}" if isinstance(value, float) else str(value)
             if shown not in values.setdefault(name, []):
                 values[name].append(shown)
     return "; ".join(f"{name.partition('.')[2]} {', '.join(shown)}" for name, shown in values.items())
 
 
-def _own(changes: Mapping[str, Any]) -> Mapping[str, Any]:
+def describe(changes: Mapping[str, Any]) -> str:
+    """Return changes in one line."""
+    return ", ".join(f"{name.partition('.')[2]} {value}" for name, value in telling(changes).items())
+
+
+def telling(changes: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what says most of changes: another kind of training stands for all that goes with it."""
     kind = "facts.training"
     return {kind: changes[kind]} if kind in changes else changes

@@ -18,6 +18,7 @@ from clausal.search.journal import Journal
 from clausal.search.racing.clause_weight import CLAUSE_TRIALS
 from clausal.search.racing.judging import compare
 from clausal.search.racing.plan import Plan
+from clausal.search.racing.report import describe
 from clausal.search.racing.trial import Raced, RankFiles, make_trial
 from clausal.search.racing.work import Size, training_work
 from clausal.search.space import change
@@ -156,5 +157,5 @@ class Track:
         gain = f" ({trial.about['difference']:+.4f})" if "difference" in trial.about else ""
         self.observer.message(
             f"race, trial {trial.number}, {percent} % of its work: valid MRR {what}{gain}: "
-            f"{trial.describe() or 'the settings of the rule'}"
+            f"{describe(trial.changes) or 'the settings of the rule'}"
         )

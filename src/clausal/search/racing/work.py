@@ -19,7 +19,7 @@ _A_NUMBER = 5_000  # for each number of the vectors of a batch: lookups, product
 _A_CORRUPTION = 300  # the same by the kernels for corruptions
 _A_SCORE = 400  # for each score of a fact against all entities
 _A_PARAMETER = 500  # of the optimiser's step, for each parameter of an entity
-_OF_A_CLAUSE = 2_000  # for each number of a clause's adversarial set in a step
+_OF_A_CLAUSE = 5_000  # for each number of a clause's adversarial set in a step
 
 
 @dataclass(frozen=True)
