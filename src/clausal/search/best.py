@@ -27,7 +27,8 @@ _CORRUPTION_DIM = 256
 _BYTES = 4 * 5  # a parameter, its gradient, AdaGrad's accumulator, the average and the best model so far
 _REGULARISER = 0.1, 0.005  # the most and the least weight of N3
 _REGULARISED_FACTS = 0.3  # of an entity: the weight for entities of one fact, before these limits
-_MANY_FACTS = 50_000  # with them the large models of a GPU take half as many passes
+_STEPS = 340  # in a pass, within the limits of a batch: AdaGrad needs some ten thousand in all
+_MANY_FACTS = 50_000  # with them the large models of a GPU take fewer passes
 _TOLERANCE = 0.001  # of MRR: an early epoch that is no better than this is luck
 _WEIGHT = 5e-3  # of clauses, for each fact of a batch
 _CONTAINER = Path("/sys/fs/cgroup/memory.max")  # the limit of a container, on Linux
@@ -94,7 +95,7 @@ def operations(entities: int, facts: int, dim: int) -> int:
 
 
 def _against_all_entities(entities: int, facts: int, dim: int, machine: Machine) -> dict[str, Any]:
-    hundredth = 2 ** round(math.log2(max(1, facts / 100)))
+    batch = 2 ** round(math.log2(max(1, facts / _STEPS)))
     return {
         "model": {"scorer": "complex", "dim": dim, "domain": "none", "reciprocal": True, "initial_scale": 0.1},
         "facts": {
@@ -102,10 +103,10 @@ def _against_all_entities(entities: int, facts: int, dim: int, machine: Machine)
             "loss": "softmax",
             "regulariser": "n3",
             "regulariser_weight": regulariser_weight(entities, facts),
-            "batch_size": min(512, max(64, hundredth)),
+            "batch_size": min(512, max(64, batch)),
         },
         "train": {
-            "epochs": 50 if machine.gpu and facts >= _MANY_FACTS else 100,
+            "epochs": 60 if machine.gpu and facts >= _MANY_FACTS else 100,
             "passes": 1,
             "learning_rate": 0.1,
             "initial_accumulator": 0.0,

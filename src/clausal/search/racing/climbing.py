@@ -23,6 +23,7 @@ from clausal.search.space import change, setting
 
 _OVERTAKING = 1.5  # standard errors by which a trial that is behind must be expected to overtake
 _LONG = 15  # epochs of a trial that shows by itself where it leads
+_TRUST = 0.5  # in what the curve of a short trial promises: most bend sooner
 _FINE = 10**0.25  # the factor of the last steps along the regulariser's weight
 
 
@@ -32,15 +33,26 @@ class Climber:
     def __init__(self, track: Track, start: Settings, fixed: Collection[str]) -> None:
         self.track, self.start, self.fixed = track, start, fixed
 
+    @property
+    def _long(self) -> bool:
+        """Whether a trial shows by itself where it leads."""
+        return self.track.plan.epochs >= _LONG
+
     def run(self) -> Raced:
-        """Return the winner."""
+        """Return the winner.
+
+        Short trials are for what changes the end of a training and not only its pace: batches, learning rates and other
+        kinds of training that learn faster would win them and lose later.
+        """
         leader = self.track.attempt({}, None)
         assert leader is not None
         for ladder in regulariser_ladder(self.start, self.fixed):
             leader = self.climb(leader, ladder)
-        leader = self.track.enlarge(leader, trials=2)
+        leader = self.track.enlarge(leader, trials=3)
         for weight in relation_weights(self.start, self.fixed):
             leader = self.weigh_relations(leader, weight)
+        if not self._long:
+            return leader
         for ladder in further_ladders(change(self.start, leader.trial.changes), self.fixed):
             leader = self.climb(leader, ladder)
         other = other_training(self.start, self.fixed)
@@ -78,9 +90,10 @@ class Climber:
             return one.ranks is not None
         epochs = self.start.train.epochs
         found = compare(one.ranks, leader.ranks)
-        if not slow or self.track.plan.epochs >= _LONG:
+        if not slow or self._long:
             return found.better()
-        later = Comparison(found.difference + one.to_come(epochs) - leader.to_come(epochs), found.error)
+        promise = _TRUST * (one.to_come(epochs) - leader.to_come(epochs))
+        later = Comparison(found.difference + promise, found.error)
         return later.better() if found.difference > 0 else later.better(_OVERTAKING)
 
     def weigh_clauses(self, leader: Raced, clauses: Sequence[Clause]) -> ClauseOutcome:
