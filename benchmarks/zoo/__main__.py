@@ -1,7 +1,7 @@
 """Run the zoo: ``python -m zoo [--seeds 3] [--graphs NAME…]``, from the folder of benchmarks (``make zoo``).
 
 For every graph, by the commands that a user would give and without a setting: the plain defaults, ``--preset best``,
-the same with mined rules as clauses, and votes of mined rules fused with the model. What is measured already is not
+in whose run mined rules vote, and the same with mined rules as clauses. What is measured already is not
 measured again; the records are in results/benchmarks/zoo.jsonl, and the page is docs/reference/zoo.md.
 """
 
@@ -59,7 +59,6 @@ def measure(splits: Splits, seed: int) -> dict[str, Any]:
             "defaults": _clausal("train", graph, *seeded, "--out", here / "defaults"),
             "best": _clausal("train", graph, "--preset", "best", *seeded, "--out", here / "best"),
             "mine": _clausal("mine", graph, "--out", here / "mined.txt"),
-            "fuse": _clausal("fuse", here / "best", "--mine", "--out", here / "fused"),
         }
         runs = {name: clausal.load(here / name) for name in ("defaults", "best")}
         rules = 0
@@ -68,14 +67,14 @@ def measure(splits: Splits, seed: int) -> dict[str, Any]:
             seconds["clauses"] = _clausal("train", graph, *clauses, "--preset", "best", *seeded, "--out", here / "with")
             runs["clauses"] = clausal.load(here / "with")
             rules = len(runs["clauses"].clauses)
+        best = runs["best"]
         ranks = {name: _reciprocal_ranks(run.evaluate()) for name, run in runs.items()}
-        fused = clausal.load(here / "fused")
-        ranks |= {name: _reciprocal_ranks(fused.evaluate(ranking=name)) for name in ("rules", "fused")}
-        settings = runs["best"].settings
+        ranks |= {name: _reciprocal_ranks(best.evaluate(ranking=name)) for name in ("rules", "fused")}
+        settings = best.settings
         return {
             "facts": {name: len(facts) for name, facts in splits.items()},
-            "entities": len(fused.graph.entities),
-            "relations": len(fused.graph.relations),
+            "entities": len(best.graph.entities),
+            "relations": len(best.graph.relations),
             "rules": rules,
             "mrr": {name: float(values.mean()) for name, values in ranks.items()},
             "against_best": {name: _difference(values, ranks["best"]) for name, values in ranks.items()},
