@@ -118,11 +118,10 @@ def test_the_commands_shown_at_the_end_of_a_training_work_as_they_are(tmp_path):
     odd = {"manages": "it's $HOME (x)", "person 01": 'O\'Neil, "Bob"'}
     graph = write_small_graph(tmp_path / "a folder", [tuple(odd.get(name, name) for name in f) for f in small_facts()])
     result = clausal("train", graph, *train_options(graph)[4:], "--out", tmp_path / "it's a run")
-    shown = [line.removeprefix("next:").strip() for line in result.stderr.splitlines() if "clausal " in line]
-    assert len(shown) == 2
+    shown = [line[line.index("clausal ") :] for line in result.stderr.splitlines() if "clausal " in line]
+    assert [line.split()[1] for line in shown] == ["evaluate", "predict", "fuse"]
     for line in shown:
-        program, *arguments = shlex.split(line)
-        assert program == "clausal"
+        _, *arguments = shlex.split(line.replace("RUN2", shlex.quote(str(tmp_path / "votes"))))
         assert clausal(*arguments).code == 0
 
 

@@ -46,9 +46,9 @@ def test_operations_are_those_of_the_matrix_products():
     assert operations(entities, facts, dim) == 3 * scores
 
 
-def test_batches_are_a_hundredth_of_the_facts_within_bounds():
-    sizes = [made((100, facts), TWO_CORES).facts.batch_size for facts in (50, 12_800, 51_200, 10**7)]
-    assert sizes == [64, 128, 512, 512]
+def test_batches_make_some_hundred_steps_of_a_pass_within_bounds():
+    sizes = [made((100, facts), TWO_CORES).facts.batch_size for facts in (50, 43_520, 87_040, 10**7)]
+    assert sizes == [64, 128, 256, 512]
 
 
 def test_clauses_are_used_where_there_are_any():

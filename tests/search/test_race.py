@@ -21,6 +21,7 @@ from clausal.search.racing.work import Size, minutes_of_work, training_work
 from clausal.search.space import change
 
 PLAN = Plan(budget=10**13, dim=8, epochs=3)
+LONG = Plan(budget=10**13, dim=8, epochs=18)
 
 
 def quick(graph, clauses=(), **changes):
@@ -33,11 +34,15 @@ def chosen(found):
     return dict(found.changes), trials, found.work
 
 
-def test_the_same_seed_makes_the_same_choice():
+@pytest.mark.parametrize("plan", [PLAN, LONG], ids=["short trials", "long trials"])
+def test_the_same_seed_makes_the_same_choice(plan):
     graph = company()
-    first, second = (race(graph, (), quick(graph), plan=PLAN) for _ in range(2))
+    first, second = (race(graph, (), quick(graph), plan=plan) for _ in range(2))
     assert chosen(first) == chosen(second)
-    assert len(first.trials) > 5
+    varied = {name for trial in first.trials for name in trial.changes}
+    assert {"facts.regulariser_weight", "facts.relation_weight"} <= varied
+    # Short trials would choose what learns fast and not what ends well.
+    assert ({"facts.batch_size", "train.learning_rate", "facts.training"} <= varied) == (plan is LONG)
     assert f"{len(first.trials)} trials" in first.explanation
 
 
