@@ -33,9 +33,9 @@ _CONFIDENCE = 0.01
 """Rules below it hardly say anything; they are left out where there are many."""
 _MOST_CONSTANTS = 5_000_000
 """Where there are more rules with constants, those with little support do not vote."""
-_MANY = 20_000
+_MANY = 10_000
 """Where there are more rules of up to two atoms, those of three are not looked for, and weak ones are left out."""
-_MOST_PATHS = 100_000
+_MOST_PATHS = 20_000
 """The most confident path rules that vote."""
 _CALIBRATED = 5000
 """Valid facts that probabilities are fitted on; of more, as many are drawn."""
