@@ -6,6 +6,7 @@ from pathlib import Path
 
 from clausal_paper.report.synthetic import synthetic_section
 from clausal_paper.report.tables import beyond_section, table_section
+from clausal_paper.report.untuned import untuned_section
 from clausal_paper.tables.rows import PAPER_TABLES
 
 __all__ = ["results_page"]
@@ -32,4 +33,5 @@ def results_page(results: Path) -> str:
         lines += table_section(name, paper / name)
     lines += synthetic_section(paper / "synthetic.json")
     lines += beyond_section(results / "beyond")
+    lines += untuned_section(results / "best")
     return "\n".join(lines).rstrip("\n") + "\n"

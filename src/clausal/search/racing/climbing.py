@@ -23,7 +23,7 @@ from clausal.search.space import change, setting
 
 _OVERTAKING = 1.5  # standard errors by which a trial that is behind must be expected to overtake
 _LONG = 15  # epochs of a trial that shows by itself where it leads
-_TRUST = 0.9  # in what the curve of a short trial promises: most bend a little sooner
+_TRUST = 0.95  # in what the curve of a short trial promises: most bend a little sooner
 _FINE = 10**0.25  # the factor of the last steps along the regulariser's weight
 
 

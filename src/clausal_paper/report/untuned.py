@@ -1,0 +1,55 @@
+"""The section on what no hand has tuned: ``--preset best`` and votes of rules, from the records in results/best."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+from clausal_paper.report.records import MISSING, notes, table
+
+_TITLES = {"fb122": "FB122", "wn18": "WN18", "wn18rr": "WN18RR", "fb15k-237": "FB15k-237"}
+_TARGETS = {"fb122": (0.763, 0.780), "wn18": (0.950, 0.951), "wn18rr": (0.484, 0.515), "fb15k-237": (0.378, 0.388)}
+_COLUMNS = ["", "seeds", "best", "target", "best with clauses", "rules alone", "fused", "target", "fused, signed"]
+
+Record = dict[str, Any]
+
+
+def untuned_section(folder: Path) -> list[str]:
+    """Return the lines of the section; none where there are no records."""
+    found = {name: _read(folder / f"{name}.jsonl") for name in _TITLES}
+    rows = [_row(name, records) for name, records in found.items() if records]
+    if not rows:
+        return []
+    lines = ["## Without tuning: `--preset best` and votes", "", *notes(folder / "notes.md"), *table(_COLUMNS, rows)]
+    for name in _TITLES:
+        lines += _ablation(folder / f"ablation-{name}.json", _TITLES[name])
+    return lines
+
+
+def _read(path: Path) -> list[Record]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+
+
+def _row(name: str, records: Sequence[Record]) -> list[str]:
+    def of(kind: str, ranking: str | None = None) -> str:
+        rows = [record for record in records if record["kind"] == kind]
+        values = [row["test"] if ranking is None else row["rankings"][ranking]["mrr"] for row in rows]
+        return f"{mean(values):.4f}" if values else MISSING
+
+    seeds = len({record["seed"] for record in records})
+    best, fused = (f"{target:.3f}" for target in _TARGETS[name])
+    return [
+        *(_TITLES[name], str(seeds), of("best"), best, of("best with clauses")),
+        *(of("fused", "rules"), of("fused", "fused"), fused, of("fused, signed", "fused")),
+    ]
+
+
+def _ablation(path: Path, title: str) -> list[str]:
+    if not path.exists():
+        return []
+    records = json.loads(path.read_text(encoding="utf-8"))
+    rows = [[record["variant"], f"{record['mrr']:.4f}", f"{record['hits@10']:.4f}"] for record in records]
+    return [f"What each part of the votes brings on {title}:", "", *table(["", "MRR", "Hits@10"], rows)]
