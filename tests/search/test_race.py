@@ -8,12 +8,13 @@ import pytest
 from search_runs import company
 
 from clausal import Graph, InputError, Settings, parse_clauses, resume, train
+from clausal.logic.intervals import wilson
 from clausal.observer import Calling
 from clausal.search import race, resume_best, train_best
 from clausal.search.best import best_settings, this_machine
 from clausal.search.journal import Trial
 from clausal.search.racing.clause_weight import choose_weight
-from clausal.search.racing.clauses import weigh_for_training, wilson
+from clausal.search.racing.clauses import weigh_for_training
 from clausal.search.racing.judging import compare
 from clausal.search.racing.plan import Plan, make_plan
 from clausal.search.racing.trial import Raced, still_to_come
@@ -184,7 +185,7 @@ def test_weights_of_clauses_are_bounds_of_their_confidence():
     (certain,) = weigh_for_training(parse_clauses("p(X, Y) => q(X, Y)"), graph)
     mined, weak = weigh_for_training(parse_clauses("p(X, Y) => q(X, Y)\nq(X, Y) => p(Y, X) <0.8>"), graph)
     assert (certain.kind, certain.weight) == ("certain", 1)
-    low, high = wilson(90, 100)
+    low, high = wilson(90, 100, 1.96)
     assert mined.weight == pytest.approx(low, abs=1e-4)
     assert low < 0.9 < high
     assert weak.weight == (weak.confidence or 0) == 0
@@ -192,7 +193,7 @@ def test_weights_of_clauses_are_bounds_of_their_confidence():
 
 @pytest.mark.parametrize(("successes", "trials"), [(0, 0), (0, 5), (5, 5), (3, 10), (999, 1000)])
 def test_wilson_bounds_solve_their_equation(successes, trials):
-    low, high = wilson(successes, trials)
+    low, high = map(float, wilson(successes, trials, 1.96))
     assert 0 <= low <= high <= 1
     for bound in {low, high} - {0.0, 1.0}:
         assert (successes / trials - bound) ** 2 == pytest.approx(1.96**2 * bound * (1 - bound) / trials, abs=1e-9)

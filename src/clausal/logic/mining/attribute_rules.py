@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from clausal.logic.intervals import wilson_lower
 from clausal.logic.mining.edges import Edges, Ids
-from clausal.logic.mining.intervals import wilson_lower
 from clausal.logic.mining.path_rules import PRIOR, Reals
 from clausal.logic.mining.walks import Walks
 

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clausal.graph import Graph
+from clausal.logic.intervals import among, wilson_lower
 from clausal.logic.mining.attribute_rules import SOME, AttributeRules, Attributes
 from clausal.logic.mining.cover import facts_of_path, not_covered
 from clausal.logic.mining.edges import Edges, Ids
-from clausal.logic.mining.intervals import among, wilson_lower
 from clausal.logic.mining.mined_rule import MinedRule, labelled_atom, path_atoms
 from clausal.logic.mining.path_rules import PathRules, Reals
 from clausal.logic.mining.walks import Walks

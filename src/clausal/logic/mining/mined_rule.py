@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from clausal.logic.intervals import wilson_lower
 from clausal.logic.lines import check_new_file, write_lines
-from clausal.logic.mining.intervals import wilson_lower
 from clausal.logic.printer import print_clause
 from clausal.logic.shape import implication
 from clausal.logic.syntax import Atom, Clause, Term, Variable

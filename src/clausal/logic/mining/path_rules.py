@@ -8,8 +8,8 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
+from clausal.logic.intervals import wilson_lower
 from clausal.logic.mining.edges import Ids
-from clausal.logic.mining.intervals import wilson_lower
 
 Reals = NDArray[np.float64]
 

@@ -9,7 +9,6 @@ have said, or standard confidence where that is nothing.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from clausal.graph.graph import Facts, Graph
+from clausal.logic.intervals import wilson
 from clausal.logic.measures import Measures, measure_clauses
 from clausal.logic.printer import print_formula
 from clausal.logic.shape import horn_parts
@@ -60,21 +60,11 @@ def _weigh(clause: Clause, measures: Measures | None, kind: str) -> WeighedClaus
     if measures is None or not instances:
         return WeighedClause(clause, kind, None)
     confidence = measures.support / instances
-    low, high = wilson(measures.support, instances)
+    low, high = map(float, wilson(measures.support, instances, _Z))
     if kind == CERTAIN and high >= _LEAST:
         return WeighedClause(clause, CERTAIN, confidence)
     weight = round(low, 4) if low >= _LEAST else 0.0
     return WeighedClause(replace(clause, weight=weight), MINED, confidence)
-
-
-def wilson(successes: int, trials: int) -> tuple[float, float]:
-    """Return the bounds of a share that was seen so often, by Wilson's interval of 95 %."""
-    if not trials:
-        return 0.0, 1.0
-    share, z = successes / trials, _Z**2 / trials
-    middle = (share + z / 2) / (1 + z)
-    half = _Z / (1 + z) * math.sqrt(share * (1 - share) / trials + z / (4 * trials))
-    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 def clause_table(
