@@ -26,6 +26,8 @@ from clausal.training.prepare import check_arguments
 
 MINING_SECONDS = 120.0
 """Mining for the votes of ``best`` ends after so long; what was found by then votes."""
+_MOST_FACTS = 2_000_000
+"""Of larger graphs rules are mined only if they are asked for: it takes minutes and gigabytes."""
 _RANKS = "race"
 
 
@@ -70,6 +72,9 @@ def _go_on(directory: RunDirectory, observer: Observer) -> Run:
 
 def _with_votes(run: Run, observer: Observer) -> Run:
     """Let the clauses and mined rules vote; a graph that is too large to mine has no votes."""
+    if len(run.graph.train) > _MOST_FACTS:
+        observer.message(f"no votes of rules: the graph is large; clausal fuse {run.path} --mine --out RUN2 mines them")
+        return run
     try:
         return run.fuse(run.clauses or None, mine=True, seconds=MINING_SECONDS, out=run.path, observer=observer)
     except InputError as error:
