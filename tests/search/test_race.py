@@ -223,3 +223,20 @@ def test_auto_is_for_a_race_alone():
         train(graph, clauses, Settings.from_mapping({"clauses": {"weight": "auto"}}))
     with pytest.raises(InputError, match=r"clauses\.weight: .*-1"):
         Settings.from_mapping({"clauses": {"weight": -1}})
+
+
+def test_rules_vote_in_a_run_of_best_also_after_a_kill(tmp_path):
+    graph = company()
+    run = train_best(graph, (), quick(graph), out=tmp_path / "run", minutes=1e-6)
+    ranks = run.evaluate("valid", ranking="fused").ranks
+    for name in ("fusion.json", "fusion.safetensors"):
+        (tmp_path / "run" / name).unlink()
+    again = resume_best(tmp_path / "run")
+    assert again.is_fused
+    np.testing.assert_array_equal(
+        again.evaluate("valid", ranking="fused").ranks.of("filtered", "both"), ranks.of("filtered", "both")
+    )
+    alone = train_best(graph, (), quick(graph), out=tmp_path / "alone", minutes=1e-6, votes=False)
+    assert not alone.is_fused
+    with pytest.raises(InputError, match="has no fusion"):
+        alone.evaluate("valid", ranking="fused")
