@@ -163,13 +163,15 @@ def test_clauses_that_hurt_have_no_weight_and_good_ones_the_largest():
     assert choose_weight([], without).weight == 0
 
 
-def test_harmful_clauses_are_left_out_by_a_race():
-    """A clause that is wrong wherever its body holds, given without a weight, is refuted by train."""
+def test_mined_rules_that_train_refutes_are_left_out_and_certain_clauses_are_not():
+    """Train may lack all that follows from a clause that holds for certain; a mined rule has nothing but train."""
     people = [f"p{number}" for number in range(30)]
     facts = [(one, "likes", other) for one, other in zip(people, people[1:] + people[:1], strict=True)]
     facts += [(one, "hates", people[(place + 7) % 30]) for place, one in enumerate(people)]
     graph = Graph.from_triples(facts[:50], facts[50:])
-    clauses = parse_clauses("likes(X, Y) => hates(X, Y)")
+    (certain,) = weigh_for_training(parse_clauses("likes(X, Y) => hates(X, Y)"), graph)
+    assert (certain.kind, certain.confidence, certain.weight) == ("certain", 0, 1)
+    clauses = parse_clauses("likes(X, Y) => hates(X, Y) <0.9>")
     found = race(graph, clauses, quick(graph, clauses), plan=PLAN)
     assert found.settings.clauses.weight == 0
     (row,) = found.table

@@ -1,9 +1,9 @@
 """What each clause may ask of a training, from how it holds in train, and what it did on valid.
 
-Clauses that a user gave without weights are certain, unless train clearly refutes them: unless the upper bound of their
-confidence there is below a half. Where some have weights, all were mined, also those that never failed: then the
+Clauses that a user gave without weights are certain, however seldom they hold in train, which may lack what follows
+from them; the race decides whether they are of use. Where some have weights, all were mined, also those that never failed: then the
 weight of each is the lower bound of its confidence, and 0 where that is below a half, as a loss asks for every instance
-of a clause. Bounds are Wilson's, of 95 %, and confidence is PCA confidence, which counts as wrong only what train could
+of a clause. The bound is Wilson's, of 95 %, and confidence is PCA confidence, which counts as wrong only what train could
 have said, or standard confidence where that is nothing.
 """
 
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from clausal.graph.graph import Facts, Graph
-from clausal.logic.intervals import wilson
+from clausal.logic.intervals import wilson_lower
 from clausal.logic.measures import Measures, measure_clauses
 from clausal.logic.printer import print_formula
 from clausal.logic.shape import horn_parts
@@ -60,9 +60,9 @@ def _weigh(clause: Clause, measures: Measures | None, kind: str) -> WeighedClaus
     if measures is None or not instances:
         return WeighedClause(clause, kind, None)
     confidence = measures.support / instances
-    low, high = map(float, wilson(measures.support, instances, _Z))
-    if kind == CERTAIN and high >= _LEAST:
+    if kind == CERTAIN:
         return WeighedClause(clause, CERTAIN, confidence)
+    low = float(wilson_lower(measures.support, instances, _Z))
     weight = round(low, 4) if low >= _LEAST else 0.0
     return WeighedClause(replace(clause, weight=weight), MINED, confidence)
 
