@@ -1,10 +1,10 @@
 """What each clause may ask of a training, from how it holds in train, and what it did on valid.
 
 Clauses that a user gave without weights are certain, however seldom they hold in train, which may lack what follows
-from them; the race decides whether they are of use. Where some have weights, all were mined, also those that never failed: then the
-weight of each is the lower bound of its confidence, and 0 where that is below a half, as a loss asks for every instance
-of a clause. The bound is Wilson's, of 95 %, and confidence is PCA confidence, which counts as wrong only what train could
-have said, or standard confidence where that is nothing.
+from them; the race decides whether they are of use. Where some have weights, all were mined, also those that never
+failed: then the weight of each is the lower bound of its confidence, and 0 where that is below a half, as a loss asks
+for every instance of a clause. The bound is Wilson's, of 95 %, and confidence is PCA confidence, which counts as wrong
+only what train could have said, or standard confidence where that is nothing.
 """
 
 from __future__ import annotations
