@@ -4,10 +4,12 @@ PEER := .venv-peer
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test test-gpu check docs bench scaling zoo clean
+.PHONY: demo test test-gpu check docs bench load scaling zoo clean
 
 demo: $(VENV)/installed  ## train on an embedded graph without and with clauses
-	$(BIN)/clausal demo
+	rm -rf .demo
+	$(BIN)/clausal demo --out .demo/world
+	@echo "Look at it: $(BIN)/clausal serve .demo/world .demo/world-without"
 
 test: $(VENV)/tested check  ## lint, types and tests
 	$(BIN)/pytest
@@ -28,6 +30,9 @@ docs: $(VENV)/tested  ## write the pages that are generated from code
 bench: $(VENV)/tested $(PEER)/installed  ## print each figure next to its target, beside PyKEEN's
 	for benchmark in benchmarks/*.py; do $(BIN)/python $$benchmark || exit 1; done
 
+load: $(VENV)/tested  ## requests a second of the service, and how long they take
+	PYTHONPATH=benchmarks $(BIN)/python -m load
+
 scaling: $(VENV)/tested  ## measure growing graphs, and write the page and the figure; goes on where it was stopped
 	PYTHONPATH=benchmarks $(BIN)/python -m scaling
 	PYTHONPATH=benchmarks $(BIN)/python -m scaling.page
@@ -43,7 +48,7 @@ $(VENV)/bin/pip:
 	$(PIP) --upgrade pip
 
 $(VENV)/installed: $(VENV)/bin/pip pyproject.toml constraints.txt
-	$(PIP) --editable .
+	$(PIP) --editable '.[serve]'
 	@touch $@
 
 $(VENV)/tested: $(VENV)/installed

@@ -11,7 +11,7 @@ SemanticsName = Literal["godel", "sum", "threshold", "product", "lukasiewicz"]
 RegionName = Literal["auto", "domain", "hull", "discs", "roles"]
 """The model's domain; the box of its entities; discs around 0 with its entities; the box of a variable's entities.
 
-``auto`` is the domain if it is bounded, else discs for scorers of complex numbers, else the hull.
+``auto`` is the domain if it is bounded, the hull on the cone, else discs for scorers of complex numbers, else the hull.
 """
 Ties = Literal["realistic", "optimistic", "pessimistic"]
 """Where a fact ranks among those of the same score: in the middle, before them or after them."""
@@ -19,6 +19,17 @@ Filter = Literal["full", "partial"]
 """Which known facts are taken out of the ranking of a part of test: all, or none of the other parts."""
 RankingName = Literal["model", "entailed", "rules", "fused"]
 """By the model's scores, with what train entails before all else, by votes of rules alone, or by both fused."""
+BASE_IRI = "urn:clausal:name:"
+"""What stands in RDF before a name that is no IRI."""
+NameStyle = Literal["short", "label", "full"]
+"""How names are shown: IRIs with a prefix or by their last part; labels in the user's language; or as they are."""
+
+UnknownNames = Literal["refuse", "skip"]
+"""What to do with facts that have a name which the graph does not have: refuse all, or leave these out."""
+Metric = Literal["cosine", "dot", "euclidean"]
+"""How near two vectors are: by their angle, by their inner product, or by their distance."""
+VectorKind = Literal["entity", "relation"]
+"""What has a vector."""
 
 
 class ScorerKind(NamedTuple):
@@ -51,3 +62,16 @@ if TYPE_CHECKING:
     ScorerName = str
 else:
     ScorerName = Literal[tuple(SCORERS)]
+
+RDF_ENDINGS = {
+    ".ttl": "TURTLE",
+    ".n3": "N3",
+    ".nt": "N_TRIPLES",
+    ".nq": "N_QUADS",
+    ".trig": "TRIG",
+    ".rdf": "RDF_XML",
+    ".owl": "RDF_XML",
+    ".xml": "RDF_XML",
+    ".jsonld": "JSON_LD",
+}
+"""The endings of RDF files, with pyoxigraph's names of their syntaxes."""

@@ -45,9 +45,10 @@ class ModelSettings(_Section):
         description="real parameters per entity; ComplEx and RotatE with dim 200 have 100 complex components, "
         "SimplE and CP two halves of 100",
     )
-    domain: Literal["sphere", "cube", "ball", "box", "none"] = Field(
+    domain: Literal["sphere", "cube", "ball", "box", "cone", "none"] = Field(
         "cube",
-        description="where entity vectors live: unit sphere, unit cube [0, 1]ᵏ, unit ball, a box, or anywhere",
+        description="where entity vectors live: unit sphere, unit cube [0, 1]ᵏ, unit ball, a box, the cone of "
+        "vectors without negative numbers, or anywhere",
     )
     box: tuple[Real, Real] = Field((-1.0, 1.0), description="lower and upper bound of the domain `box`")
     encoder: Literal["table", "frozen"] = Field(
@@ -159,6 +160,11 @@ class ClauseSettings(_Section):
         "gradient",
         description="gradient ascent (ASR), closed form (cASR), random real entities, or no clauses at all",
     )
+    hard: Literal["none", "marked", "all"] = Field(
+        "marked",
+        description="which clauses the model is kept from breaking, for any entity: none, those marked `<hard>`, or "
+        "all; what cannot be hard for this scorer, domain and shape is said and trained softly",
+    )
     fallback: Literal["gradient", "error", "skip"] = Field(
         "gradient", description="what `closed-form` does with clauses that have no closed form"
     )
@@ -189,8 +195,8 @@ class ClauseSettings(_Section):
     region: RegionName = Field(
         "auto",
         description="where the adversary looks for violations: the model's domain, the box or the discs around all its "
-        "entities, or the box of the entities in a variable's places; `auto` is the domain if it is bounded, else "
-        "discs for scorers of complex numbers and the box for others",
+        "entities, or the box of the entities in a variable's places; `auto` is the domain if it is bounded, the "
+        "box on the cone, else discs for scorers of complex numbers and the box for others",
     )
     first: Literal["adversary", "discriminator"] = Field(
         "adversary",

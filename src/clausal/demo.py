@@ -78,15 +78,21 @@ def world() -> tuple[Graph, list[Clause]]:
         return load_graph(folder), read_clauses(folder / "clauses.txt")
 
 
+def without_beside(out: Path) -> Path:
+    """Return where the run without clauses is kept."""
+    return out.with_name(f"{out.name}-without")
+
+
 def compare(
     graph: Graph, clauses: list[Clause], out: Path | None = None, *, observe: Observe | None = None
 ) -> Comparison:
-    """Train both models; ``out`` keeps the one with clauses as a run directory."""
+    """Train both models; ``out`` keeps the one with clauses as a run directory, and beside it the one without."""
     observe = observe or (lambda label: nullcontext(Observer()))
     if out is not None:
         check_new_folder(out, "choose another --out")
+        check_new_folder(without_beside(out), "choose another --out")
     with observe("without clauses") as observer:
-        without = train(graph, (), SETTINGS, observer=observer)
+        without = train(graph, (), SETTINGS, out=None if out is None else without_beside(out), observer=observer)
     with observe("with clauses") as observer:
         with_clauses = train(graph, clauses, SETTINGS, out=out, observer=observer)
     return Comparison(without, with_clauses, without.evaluate(), with_clauses.evaluate())

@@ -1,4 +1,4 @@
-"""The two kinds of failure a user can meet, each with its exit code, and what their messages share."""
+"""The two kinds of failure a user can meet, each with its exit code, and what messages share."""
 
 from __future__ import annotations
 
@@ -47,6 +47,11 @@ _NO_MEMORY = (
 def is_out_of_memory(error: BaseException) -> bool:
     """Say whether an error means that memory ran out, which torch has no one class for."""
     return isinstance(error, MemoryError) or any(sign in str(error) for sign in _NO_MEMORY)
+
+
+def count(number: int, noun: str, plural: str | None = None) -> str:
+    """Return a number with its noun: ``1 clause``, ``2,000 clauses``; ``plural`` is for nouns that take more than s."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

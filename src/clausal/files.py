@@ -10,7 +10,6 @@ need not end, and a rename would put a file in the place of either.
 from __future__ import annotations
 
 import errno
-import gzip
 import json
 import os
 import re
@@ -22,21 +21,24 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
+from clausal.compression import bare_name, compression_of, decompressed
 from clausal.errors import ClausalError, InputError, RunError, is_out_of_memory
 
 __all__ = [
     "READING_ERRORS",
     "atomic_file",
     "atomic_folder",
+    "bare_name",
     "cannot_read",
     "check_file_target",
     "check_new_folder",
     "check_regular",
+    "compression_of",
+    "decompressed",
     "enough_memory_to_read",
     "explained_os_errors",
-    "is_gzip",
     "locked_file",
     "open_bytes",
     "read_json",
@@ -227,22 +229,18 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def open_bytes(path: Path) -> BinaryIO:
-    """Open a file for reading bytes; ``.gz`` is decompressed. A pipe or a device is an InputError."""
+    """Open a file for reading bytes, decompressed by its ending. A pipe or a device is an InputError."""
     check_regular(path)
-    return cast(BinaryIO, gzip.open(path)) if is_gzip(path) else path.open("rb")
-
-
-def is_gzip(path: Path) -> bool:
-    """Say whether a file's name ends in ``.gz``."""
-    return path.name.lower().endswith(".gz")
+    return decompressed(path.open("rb"), compression_of(path))
 
 
 def cannot_read(path: Path, error: BaseException) -> InputError:
     """Say what is wrong with a file that cannot be opened or decompressed."""
+    compression = compression_of(path)
     if isinstance(error, EOFError):
-        return InputError(f"{path}: the gzip file ends too early; copy or download it again")
-    if isinstance(error, (gzip.BadGzipFile, zlib.error)):
-        return InputError(f"{path}: not a gzip file, or a damaged one ({error}); copy or download it again")
+        return InputError(f"{path}: the {compression or 'text'} file ends too early; copy or download it again")
+    if isinstance(error, zlib.error) or (compression and isinstance(error, OSError) and error.errno is None):
+        return InputError(f"{path}: not a {compression} file, or a damaged one ({error}); copy or download it again")
     if isinstance(error, FileNotFoundError):
         return InputError(f"{path}: no such file")
     if isinstance(error, IsADirectoryError):

@@ -31,7 +31,7 @@ def test_the_report_says_what_was_understood(rules, graph_folder):
     assert "5 clauses, read as clausal" in result.stderr
     report = result.json
     assert report["shapes"][:2] == [
-        {"shape": "r0(X, Y) => r1(Y, X)", "clauses": 2, "counted": 2, "hold": 0},
+        {"shape": "r0(X, Y) => r0(Y, X)", "clauses": 2, "counted": 2, "hold": 0},
         {"shape": "r0(X, Y) => r1(X, Y)", "clauses": 1, "counted": 1, "hold": 0},
     ]
     relation, constant, variable = report["unknown"][0], report["unknown"][1], report["unknown"][2:]
@@ -65,7 +65,7 @@ def test_the_measures_are_those_of_the_train_facts(rules, graph_folder):
 
 def test_the_table_shows_shapes_measures_and_what_is_wrong(rules, graph_folder):
     shown = clausal("clauses", rules, "--graph", graph_folder).stdout
-    for part in ("r0(X, Y) => r1(Y, X)", "pca confidence", "unknown names", "did you mean 'manages'?", "conflicts:"):
+    for part in ("r0(X, Y) => r0(Y, X)", "pca confidence", "unknown names", "did you mean 'manages'?", "conflicts:"):
         assert part in shown
     assert "their weights contradict each other" in shown
     without = clausal("clauses", rules).stdout
@@ -122,7 +122,7 @@ def test_ids_are_named_by_a_dictionary_in_the_folder_of_the_graph(tmp_path, grap
         (["missing.txt"], "missing.txt: no such file"),
         (["RULES", "--from", "amei"], "unknown rule format 'amei'; did you mean 'amie'?"),
         (["RULES", "--from", "anyburl"], "rules.txt:1:1: expected four columns"),
-        (["RULES", "--to", "owl"], "the format 'owl' is only read"),
+        (["RULES", "--to", "amie"], "the format 'amie' is only read"),
         (["RULES", "--to", "kale"], "cannot write"),
         (["RULES", "--graph", "nowhere"], "nowhere: no such file or folder"),
     ],

@@ -59,13 +59,13 @@ def test_verdicts_are_those_of_an_explanation(finished):
 
 def test_the_verdict_is_a_column(finished):
     printed = clausal("predict", finished, "works_with(person 05, ?)", "--entailed", "first", "--format", "csv").stdout
-    assert next(csv.DictReader(io.StringIO(printed)))["verdict"] in ("given", "entailed")
+    assert next(csv.DictReader(io.StringIO(printed)))["verdict"] in ("known", "entailed")
     assert "verdict" not in clausal("predict", finished, "works_with(person 05, ?)", "--format", "csv").stdout
 
 
 def test_new_answers_are_entailed_before_they_are_not(finished):
     answers = ask(finished, "works_with(?, person 02)", "--entailed", "first", "--new", "-k", "24")
-    assert "given" not in {answer["verdict"] for answer in answers}
+    assert "known" not in {answer["verdict"] for answer in answers}
 
 
 def test_evaluation_ranks_entailed_facts_by_hand(finished, loaded, closed):
@@ -100,7 +100,7 @@ def test_other_clauses_can_entail(finished, tmp_path):
     (tmp_path / "other.txt").write_text("manages(X, Y) => outranks(X, Y)\n")
     options = ["--entailed", "first", "--clauses", tmp_path / "other.txt"]
     answers = ask(finished, "outranks(person 00, ?)", *options)
-    assert answers[0]["verdict"] in ("given", "entailed")
+    assert answers[0]["verdict"] in ("known", "entailed")
     by_name = {answer["object"]: answer["verdict"] for answer in answers}
     assert by_name["person 01"] == "entailed"
     assert clausal("evaluate", finished, *options).code == 0

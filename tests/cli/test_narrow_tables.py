@@ -38,9 +38,9 @@ ANSWER = {
 
 @pytest.fixture
 def printed(monkeypatch, capsys):
-    def show(rows, width, title=None):
+    def show(rows, width, title=None, **options):
         monkeypatch.setattr(output, "stdout", lambda: Console(width=width, highlight=False))
-        print_table(rows, title)
+        print_table(rows, title, **options)
         return capsys.readouterr().out
 
     return show
@@ -53,14 +53,18 @@ def test_eighty_columns_hold_a_table_without_breaking_a_word(printed, rows):
     assert max(map(len, narrow.splitlines())) <= 80
     shown = set(narrow.replace("│", " ").replace("┃", " ").split())
     headings = {part for name in rows[0] for part in name.replace("_", "_ ").split()}
-    cells = {word for row in rows for value in row.values() for word in output._cell(value).plain.split()}
+    cells = {word for row in rows for value in row.values() for word in output._cell(value).split()}
     assert headings | cells <= shown
 
 
 def test_a_name_of_any_length_still_fits(printed):
-    lines = printed([{**ANSWER, "object": "x" * 300}], 80).splitlines()
+    rows = [{**ANSWER, "object": f"http://x{'x' * 300}#{n}"} for n in (1, 2)]
+    lines = printed(rows, 80, names=("subject", "relation", "object"), spare=("known",)).splitlines()
     assert max(map(len, lines)) <= 80
-    assert sum(line.count("x") for line in lines) == 300
+    assert [sum("…" in line and f"#{n}" in line for line in lines) for n in (1, 2)] == [1, 1]
+    whole = printed(rows, 80, whole=True)
+    assert max(map(len, whole.splitlines())) <= 80
+    assert whole.count("x") == 602
 
 
 def test_a_title_is_one_line_however_narrow_the_table(printed):

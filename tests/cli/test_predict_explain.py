@@ -33,9 +33,9 @@ def test_verdicts_are_those_of_the_closure_of_train(query, finished, loaded):
             graph.relations.id(answer["relation"]),
             graph.entities.id(answer["object"]),
         )
-        expected = "given" if ids in given else "entailed" if ids in closed else "not entailed"
+        expected = "known" if ids in given else "entailed" if ids in closed else "predicted"
         assert answer["verdict"] == expected
-        assert (answer["proof"] is None) == (expected == "not entailed")
+        assert (answer["proof"] is None) == (expected == "predicted")
     assert len({answer["verdict"] for answer in answers}) > 1
 
 
@@ -75,8 +75,8 @@ def test_table_shows_the_answers_and_then_why(finished, loaded):
     result = clausal("predict", finished, "works_with(person 05, ?)", "-k", "24", "--explain")
     assert result.code == 0
     plain = clausal("predict", finished, "works_with(person 05, ?)", "-k", "24").stdout
-    assert "verdict" in result.stdout
-    assert "verdict" not in plain
+    assert "status" in result.stdout
+    assert "status" not in plain
     texts = [str(why) for why in loaded.explain(loaded.predict("works_with(person 05, ?)", k=24))]
     assert result.stdout.endswith("\n".join(texts) + "\n")
     assert [text.split(". ")[0] for text in texts] == [str(rank) for rank in range(1, 25)]
@@ -85,9 +85,9 @@ def test_table_shows_the_answers_and_then_why(finished, loaded):
 def test_csv_has_the_verdict(finished):
     printed = clausal("predict", finished, "works_with(person 05, ?)", "--explain", "--format", "csv").stdout
     rows = list(csv.DictReader(io.StringIO(printed)))
-    assert {row["verdict"] for row in rows} <= {"given", "entailed", "not entailed"}
+    assert {row["verdict"] for row in rows} <= {"known", "entailed", "predicted"}
     empty = clausal("predict", finished, "manages(person 00, person 01)", "--new", "--explain", "--format", "csv")
-    assert empty.stdout == "rank,subject,relation,object,score,known,split,verdict\n"
+    assert empty.stdout == "rank,subject,relation,object,score,known,split,verdict,confidence\n"
 
 
 def test_other_clauses_can_explain(finished, tmp_path):
@@ -96,7 +96,7 @@ def test_other_clauses_can_explain(finished, tmp_path):
     assert answer["verdict"] == "entailed"
     assert answer["proof"]["steps"][0]["place"] == f"{tmp_path / 'other.txt'}:1"
     (answer,) = explained(finished, "outranks(person 00, person 01)")
-    assert answer["verdict"] == "not entailed"
+    assert answer["verdict"] == "predicted"
 
 
 def test_open_names_are_closed_by_the_best_answer(finished, loaded):

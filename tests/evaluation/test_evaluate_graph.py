@@ -137,5 +137,5 @@ def test_a_part_outside_the_test_split_is_refused(predictor, graph):
         parts={"odd": graph.train[:2]},
         name="small",
     )
-    with pytest.raises(InputError, match="2 facts of part 'odd' are not in the test split"):
+    with pytest.raises(InputError, match="part 'odd' has 2 facts outside of the test split"):
         evaluate(predictor, graph)

@@ -173,7 +173,7 @@ def test_scores_of_the_wrong_shape_are_refused():
 @pytest.mark.parametrize("fact", [(5, 0, 0), (0, 1, 0), (0, 0, -1)])
 def test_ids_the_predictor_does_not_know_are_refused(fact):
     facts = np.array([(0, 0, 0), fact], dtype=np.int32)
-    with pytest.raises(InputError, match=r"fact 1 has ids .* knows 5 entities and 1 relations"):
+    with pytest.raises(InputError, match=r"fact 1 has ids .* knows 5 entities and 1 relation"):
         rank(random_table(0, relations=1, entities=5), facts, Known(facts[:1], 5, 1))
 
 

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from clausal.adversary import GradientAscent, RealEntities
+from clausal.adversary.hard.structure import Demands, structure_of
 from clausal.bounds.balls.phases import scores_at_best_phases
 from clausal.config import Settings
 from clausal.evaluation.counting import QueryBatch
@@ -151,6 +152,13 @@ def products(function, device):
         return [function(torch.randn(5, 7, generator=generator), torch.randn(17, 7, generator=generator))]
 
 
+def projections(kind, device):
+    generator = torch.Generator().manual_seed(0)
+    below = [(0, 1), (2, 1), (1, 3), (4, 5), (4, 6), (5, 7), (6, 7), (8, 9), (9, 8)]
+    demands = Demands(12, equal=[(10, 11, -1)], below=below, non_negative={0})
+    return [kind(structure_of(demands), torch.device(device))(torch.randn(12, 9, generator=generator))]
+
+
 CASES = {
     "ascent by CPU kernels": ("cpu", ascents),
     "ascent as a CUDA graph": ("cuda", ascents),
@@ -161,6 +169,7 @@ CASES = {
     "products with all entities in pieces": ("cpu", products_with_all),
     "passes as a CUDA graph": ("cuda", passes),
     "AdaGrad by a GPU kernel": ("cuda", adagrad),
+    "projection onto orders by a CPU kernel": ("cpu", projections),
     "ranks by a CPU kernel": ("cpu", counts),
     "chains by CPU kernels": ("cpu", chains),
     "phases by a GPU kernel": ("cuda", phases),

@@ -34,18 +34,15 @@ GOOD = lines(FACTS)
         ("f.tsv", "one line of prose\n", r"f.tsv:1: 1 column, expected 3"),
         ("f.tsv", "a\tr\tb\na\t\tb\n", r"f.tsv:2: the relation is empty: 'a\\t\\tb'"),
         ("f.csv", 'a,r,b\n"",r,b\n', r"f.csv:2: the subject is empty"),
-        ("f.tsv", "\t\t\n", r"f.tsv:1: the subject is empty"),
+        ("f.tsv", "\t\t\n", r"f.tsv: the file holds no facts"),
         ("f.tsv", "", r"f.tsv: the file holds no facts; expected one per line: subject, relation, object"),
         ("f.tsv", "\n \n\n", r"f.tsv: the file holds no facts"),
         ("f.csv", "subject,relation,object\n", r"f.csv: the file holds no facts"),
         ("f.txt", "", r"f.txt: the file holds no facts"),
         ("f.tsv", GOOD.encode() + b"a\tr\tK\xf6ln\n", r"f.tsv:5: byte 6 of the line \(0xf6\) is not UTF-8"),
         ("f.txt", b"a r \xff\n", r"f.txt:1: byte 5 of the line \(0xff\) is not UTF-8"),
-        (
-            "f.tsv",
-            GOOD.encode("utf-16"),
-            r"f.tsv:1: byte 1 of the line \(0xff\) is not UTF-8; is it UTF-16\?",
-        ),
+        ("f.tsv", GOOD.encode("utf-16-le"), r"f.tsv: the file looks like UTF-16 without a byte order mark"),
+        ("f.tsv", GOOD.encode("utf-32"), r"f.tsv: the file is UTF-32; save it as UTF-8"),
     ],
 )
 @pytest.mark.parametrize("gz", ["", ".gz"])

@@ -192,7 +192,7 @@ def test_a_folder_that_cannot_be_written_is_a_clear_error(server, tmp_path):
         fetch(data_file(Source(f"{server.address}/train")), tmp_path / "file" / "set")
 
 
-SUMMARY = "tiny: 3 entities, 1 relations, 2 / 0 / 1 facts (train / valid / test)"
+SUMMARY = "tiny: 3 entities, 1 relation, 2 / 0 / 1 facts (train / valid / test)"
 TINY = {
     "/all": tar_of({"train.txt": b"a\tr\tb\nb\tr\tc\n", "test.txt": b"a\tr\tc\n"}),
     "/rules": b"r(X,Y)",

@@ -108,7 +108,7 @@ def test_bad_labelled_lines_are_named(tmp_path, graph, row, message):
         read_labelled(path, graph)
 
 
-def test_ntriples_cannot_hold_labels(tmp_path, graph):
+def test_rdf_cannot_hold_labels(tmp_path, graph):
     path = write(tmp_path / "f.nt", "<http://a> <http://r> <http://b> .\n")
-    with pytest.raises(InputError, match="N-Triples hold no labels"):
+    with pytest.raises(InputError, match="RDF holds no labels of facts"):
         read_labelled(path, graph)

@@ -61,7 +61,7 @@ def test_couples_leave_nothing_to_hold_out_and_the_graph_says_so(tmp_path):
     couples = [(f"a{i}", "married to", f"b{i}") for i in range(100)]
     graph = load_graph(write(tmp_path / "couples.tsv", lines(couples)))
     assert [len(part) for part in graph.splits.values()] == [100, 0, 0]
-    assert graph.notes == ("0 facts are held out, not 20: train needs the rest to keep every name",)
+    assert graph.notes == ("0 facts held out, not 20: train needs the rest to keep every name",)
 
 
 @pytest.mark.parametrize(("valid", "test"), [(-0.1, 0.1), (0.5, 0.5), (0, 1), (float("nan"), 0)])

@@ -24,7 +24,7 @@ def test_the_page_shows_the_grammar_that_is_used() -> None:
 
 
 def test_each_example_on_the_page_is_read() -> None:
-    assert sum(len(parse_clauses(block)) for block in blocks("clauses")) == 17
+    assert sum(len(parse_clauses(block)) for block in blocks("clauses")) == 19
 
 
 def test_each_operator_in_the_table_is_read_as_its_row_says() -> None:

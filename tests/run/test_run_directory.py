@@ -30,7 +30,7 @@ ODD_NAMES = [
     "\u202eright to left",
     "bell\x07",
     "NULL",
-    " blanks ",
+    "two  blanks",
     "x => y",
     "emoji 🦉",
 ]
@@ -246,6 +246,7 @@ def test_answers_make_a_data_frame(finished):
         "split",
         "probability",
         "verdict",
+        "confidence",
     ]
     assert list(frame["rank"]) == [1, 2, 3, 4]
     assert frame["score"].is_monotonic_decreasing

@@ -29,12 +29,19 @@ def close_to(value):
     return {key: close_to(one) for key, one in value.items()} if isinstance(value, dict) else value
 
 
+def without_methods(printed):
+    """Leave out by which method a clause is certified: later versions have more of them."""
+    if not isinstance(printed, dict) or "clauses" not in printed:
+        return printed
+    return printed | {"clauses": [{key: one[key] for key in one if key != "method"} for one in printed["clauses"]]}
+
+
 @pytest.mark.parametrize("name", FINISHED)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_finished_run_answers_as_in_version_0_1(name, command):
     result = clausal(command, RUNS / name, *COMMANDS[command], "--format", "json")
     assert result.code == 0, result.stderr
-    assert result.json == close_to(EXPECTED[name][command])
+    assert without_methods(result.json) == close_to(without_methods(EXPECTED[name][command]))
 
 
 @pytest.mark.parametrize("name", FINISHED)

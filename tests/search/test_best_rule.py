@@ -20,7 +20,7 @@ def made(size, machine, clauses=False):
 
 
 def test_a_larger_machine_gets_a_larger_model():
-    assert made(FB122, TWO_CORES).model.dim < made(FB122, GPU).model.dim == 2048
+    assert made(FB122, TWO_CORES).model.dim < made(FB122, GPU).model.dim == 4096
     assert made((1_000, 3_000), TWO_CORES).model.dim == 512
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -12,8 +12,9 @@ from torch import Tensor
 from clausal.adversary.ascent import GradientAscent, climb
 from clausal.adversary.clauses import ClauseGroup
 from clausal.adversary.forms import violation_forms
+from clausal.adversary.hard.proof import proven
 from clausal.adversary.reciprocal import readings_of
-from clausal.adversary.regions import projected, region_of
+from clausal.adversary.regions import projected, region_of, resolved
 from clausal.adversary.semantics import Godel, Semantics
 from clausal.adversary.worst_case import bound_violation
 from clausal.bounds.blocks import Bound
@@ -24,6 +25,8 @@ from clausal.model.predictor import LinkPredictor
 _EXACT = 1e-9
 _WIDE = 0.05
 """Relative gaps above this are worth a search."""
+ORDER = "order"
+"""The method of a bound that follows from the order of parameters alone."""
 SHARE_OF_MARGIN = 0.01
 """Facts are pushed above the margin γ and corruptions below −γ, so a violation of this share of γ turns no fact into
 its opposite; and it is far above the rounding errors of single precision."""
@@ -37,6 +40,7 @@ class Certificate:
     bound: Tensor  # [clauses], infinite where none is known
     method: str
     vectors: Tensor  # [clauses, free slots, dim], where the attained violation is
+    proven: Tensor  # [clauses], whether the order of parameters alone proves that the clause holds
 
     @property
     def gap(self) -> Tensor:
@@ -49,6 +53,10 @@ class Certificate:
         return bool(self.bound.isfinite().all()) and bool(
             (self.bound - self.attained <= _EXACT * self.bound.clamp_min(1)).all()
         )
+
+    def method_of(self, place: int) -> str:
+        """Say how the bound of one clause was found."""
+        return ORDER if self.proven[place] else self.method
 
 
 def certify(
@@ -69,10 +77,24 @@ def certify(
     semantics = semantics or Godel()
     predictor = deepcopy(predictor).double().requires_grad_(False).eval()
     generator = torch.Generator(predictor.device).manual_seed(seed)
-    return [
-        _worst([_certify(predictor, reading, semantics, region, facts, ascent, generator) for reading in readings])
-        for readings in (readings_of([group], predictor) for group in groups)
-    ]
+
+    def certified(group: ClauseGroup) -> Certificate:
+        holds = proven(predictor, group, semantics, resolved(region, predictor))
+        if ascent is None and holds.all():
+            free = group.slots(predictor).free
+            vectors = predictor.random_arguments((len(group), free), generator)
+            return Certificate(vectors.new_zeros(len(group)), vectors.new_zeros(len(group)), ORDER, vectors, holds)
+        found = _worst(
+            [
+                _certify(predictor, reading, semantics, region, facts, ascent, generator)
+                for reading in readings_of([group], predictor)
+            ]
+        )
+        # Where a clause is proven to hold, both ends of the interval are 0: what differs from it is rounding.
+        attained, bound = (torch.where(holds, 0.0, value) for value in (found.attained, found.bound))
+        return replace(found, attained=attained, bound=bound, proven=holds)
+
+    return [certified(group) for group in groups]
 
 
 def _worst(readings: Sequence[Certificate]) -> Certificate:
@@ -80,7 +102,7 @@ def _worst(readings: Sequence[Certificate]) -> Certificate:
     attained, worst = torch.stack([reading.attained for reading in readings]).max(0)
     vectors = torch.stack([reading.vectors for reading in readings])[worst, torch.arange(len(worst))]
     bound = torch.stack([reading.bound for reading in readings]).amax(0)
-    return Certificate(attained, bound, readings[0].method, vectors)
+    return Certificate(attained, bound, readings[0].method, vectors, readings[0].proven)
 
 
 def _certify(
@@ -114,7 +136,7 @@ def _certify(
     # The two meet only up to rounding, and the bound is the one to be relied on.
     attained = torch.where(attained <= bound + _EXACT * bound.clamp_min(1), torch.minimum(attained, bound), attained)
     chosen = vectors[torch.arange(len(best), device=best.device), best]
-    return Certificate(attained, bound, _method(known, bound), chosen)
+    return Certificate(attained, bound, _method(known, bound), chosen, torch.zeros_like(best, dtype=torch.bool))
 
 
 def _ascended(

@@ -15,7 +15,7 @@ from clausal.bounds.regions import Balls, Boxes, Discs, Region
 from clausal.choices import RegionName
 from clausal.errors import InputError
 from clausal.logic.syntax import Implies, leaves
-from clausal.model.domains import Ball, Box, Sphere, Unbounded
+from clausal.model.domains import Ball, Box, Cone, Sphere, Unbounded
 from clausal.model.predictor import LinkPredictor
 from clausal.model.scorers import BlockScorer
 
@@ -24,6 +24,8 @@ def resolved(region: RegionName, predictor: LinkPredictor) -> RegionName:
     """Return the region that ``auto`` means for a predictor, or the region itself."""
     if region != "auto":
         return region
+    if isinstance(predictor.domain, Cone):
+        return "hull"  # discs would hold vectors that are not in the cone
     if not isinstance(predictor.domain, Unbounded):
         return "domain"
     return "discs" if predictor.scorer.complex_numbers else "hull"

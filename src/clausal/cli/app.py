@@ -16,16 +16,22 @@ from clausal.cli.certify import certify
 from clausal.cli.clauses import clauses
 from clausal.cli.closure import closure
 from clausal.cli.commands import Command, Group
+from clausal.cli.compare import compare
 from clausal.cli.demo import demo
 from clausal.cli.evaluate import evaluate
 from clausal.cli.fuse import fuse
 from clausal.cli.mine import mine
+from clausal.cli.nearest import nearest
 from clausal.cli.output import say
 from clausal.cli.partition import partition
 from clausal.cli.predict import predict
 from clausal.cli.prove import prove
+from clausal.cli.report import report
+from clausal.cli.score import score
 from clausal.cli.search import search
+from clausal.cli.serve import serve
 from clausal.cli.train import train
+from clausal.cli.vectors import vectors
 
 app = typer.Typer(
     name="clausal",
@@ -53,7 +59,8 @@ def common(
     """Neural link prediction that obeys your clauses."""
 
 
-for command in (demo, train, search, evaluate, predict, fuse, certify, clauses, closure, prove, partition, mine):
+asking = (evaluate, predict, score, nearest, vectors, report, compare, serve)
+for command in (demo, train, search, *asking, fuse, certify, clauses, closure, prove, partition, mine):
     app.command(cls=Command)(command)
 
 

@@ -9,11 +9,13 @@ import typer
 
 from clausal.choices import RegionName, SemanticsName
 from clausal.cli.inputs import DeviceOption, read_clauses
-from clausal.cli.output import Format, FormatOption, print_results, printable, stdout
+from clausal.cli.output import Format, FormatOption, NamesOption, print_results, print_text, shown_names
 from clausal.cli.progress import Bars
+from clausal.cli.unknown import UnknownOption, fitting
 from clausal.errors import InputError, RunError
 
 if TYPE_CHECKING:
+    from clausal.graph.display import DisplayNames
     from clausal.run import Certification, ClauseCertificate
 
 
@@ -22,6 +24,7 @@ def certify(
     clauses: Annotated[
         str | None, typer.Option(metavar="FILE", help="Clauses to certify, in place of those of the run.")
     ] = None,
+    unknown: UnknownOption = None,
     region: Annotated[
         RegionName,
         typer.Option(
@@ -50,6 +53,7 @@ def certify(
         typer.Option(metavar="BODY,HEAD", help="The scores from which body and head hold, for threshold semantics."),
     ] = None,
     device: DeviceOption = "auto",
+    names: NamesOption = "short",
     format: FormatOption = Format.table,
 ) -> None:
     """Certify how badly each clause of a run can ever be violated."""
@@ -59,9 +63,9 @@ def certify(
     if require is not None:
         check_requirement(require)
     limits = _thresholds(thresholds)
-    given = read_clauses(clauses) if clauses is not None else None
     loaded = load(run, device=device)
-    with Bars() as bars:
+    given = None if clauses is None else fitting(clauses, read_clauses(clauses), loaded.graph, unknown)
+    with Bars(doing="certifying") as bars:
         result = loaded.certify(
             given,
             region=region,
@@ -78,8 +82,9 @@ def certify(
         rows = [_csv_row(one) for one in result.clauses]
     print_results(format, rows, result.to_dict(), title=_title(run, result))
     if format is Format.table:
-        _print_clauses(result)
-    failure = None if require is None else unmet(require, result.clauses)
+        display = shown_names(loaded.graph, names, format)
+        print_text(_clauses_text(result, display), whole=names == "full")
+    failure = None if require is None else unmet(require, result.clauses, shown_names(loaded.graph, names, format))
     if failure:
         raise RunError(failure)
 
@@ -133,20 +138,15 @@ def _csv_row(one: ClauseCertificate) -> dict[str, Any]:
     }
 
 
-def _print_clauses(result: Certification) -> None:
-    """Print the clauses by number, violated ones with their worst example, and how many have which verdict."""
-    console = stdout()
+def _clauses_text(result: Certification, names: DisplayNames) -> str:
+    """Return the clauses by number, violated ones with their worst example, and how many have which verdict."""
+    from clausal.logic.printer import print_clause
 
-    def show(line: str) -> None:
-        line = printable(line)
-        if len(line) > console.width:
-            line = line.replace(" => ", "\n       => ")
-        console.print(line, markup=False, soft_wrap=True)
-
+    lines = []
     for place, one in enumerate(result.clauses, 1):
-        show(f"{place:>3}. {one.clause}")
-        if one.verdict == "violated" and one.entities:
-            show(f"       worst: {one.entities.example}")
+        lines.append(f"{place:>3}. {print_clause(one.clause, names)}")
+        if one.verdict == "violated" and one.entities and one.entities.example:
+            lines.append(f"       worst: {one.entities.example.text(names)}")
         if one.unchecked:
-            show(f"       not checked over the entities: {one.unchecked}")
-    show(", ".join(f"{count:,} {verdict}" for verdict, count in result.verdicts.items()))
+            lines.append(f"       not checked over the entities: {one.unchecked}")
+    return "\n".join([*lines, ", ".join(f"{count:,} {verdict}" for verdict, count in result.verdicts.items())])

@@ -6,16 +6,17 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from clausal.cli.output import print_table, say
+from clausal.errors import InputError, count
 
 if TYPE_CHECKING:
     from clausal.fusion import Fusion
+    from clausal.graph.display import DisplayNames
     from clausal.run import Run
 
 _SHOWN = 10
-_LONGEST = 60
 
 
-def show_clauses(run: Run) -> None:
+def show_clauses(run: Run, names: DisplayNames) -> None:
     """Print what a race found out about the clauses, those with the largest effect first, and where all of it is."""
     found = run.metrics.get("clauses")
     rows = [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
@@ -24,13 +25,20 @@ def show_clauses(run: Run) -> None:
     shown = sorted(rows, key=_effect, reverse=True)[:_SHOWN]
     used = sum(row.get("used") == "loss" for row in rows)
     title = f"clauses: {used:,} of {len(rows):,} are used in the loss; MRR is of their heads' valid facts in the race"
-    print_table([row | {"clause": _short(str(row.get("clause")))} for row in shown], title)
+    print_table([row | {"clause": _shown(str(row.get("clause")), names)} for row in shown], title)
     if len(rows) > len(shown):
-        say(f"the other {len(rows) - len(shown):,} clauses are in {run.path}/metrics.json")
+        say(f"and {count(len(rows) - len(shown), 'more clause')}: in {run.path}/metrics.json")
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+def _shown(text: str, names: DisplayNames) -> str:
+    """Return a clause that a run has as text in display names; a damaged one as it is."""
+    from clausal.logic.parser import parse_clause
+    from clausal.logic.printer import print_clause
+
+    try:
+        return print_clause(parse_clause(text), names)
+    except InputError:
+        return text
 
 
 def _effect(row: dict[str, Any]) -> tuple[bool, float]:
@@ -47,7 +55,7 @@ def advice(run: Run) -> str:
     if run.clauses:
         lines += [
             f"clauses that hold for certain can put what follows first: clausal evaluate {path} --ranking entailed",
-            "clauses that must hold for entities to come: a loss on a bounded domain, which clausal certify can prove",
+            "clauses that must hold for entities to come: mark them <hard>, and clausal certify can prove it",
         ]
     return "\n".join(lines)
 
@@ -55,7 +63,7 @@ def advice(run: Run) -> str:
 def say_votes(fusion: Fusion) -> None:
     """Say which rules vote, and how their weights were found."""
     paths, constants = len(fusion.rules.paths), len(fusion.rules.attributes)
-    found = [f"{paths:,} path rules and {constants:,} rules with constants vote"]
+    found = [f"{count(paths, 'path rule')} and {count(constants, 'rule')} with constants vote"]
     if not (fusion.rules.paths.complete and fusion.rules.attributes.complete):
         found.append("note: mining was stopped by --seconds; longer rules may be missing")
     if fusion.basis == "default":

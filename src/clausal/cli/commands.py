@@ -26,7 +26,7 @@ def _short_messages() -> Iterator[None]:
         yield
     except Exception as error:
         if isinstance(getattr(error, "message", None), str):
-            error.message = shortened(error.message)  # type: ignore[attr-defined]
+            error.message = shortened(error.message.replace("Value error, ", ""))  # type: ignore[attr-defined]
         raise
 
 

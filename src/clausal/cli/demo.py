@@ -18,7 +18,10 @@ _PARTS = {"test": "all test facts", "test-II": "deducible by the clauses", "test
 
 
 def demo(
-    out: Annotated[Path | None, typer.Option(help="Keep the run trained with clauses in this new directory.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Keep the run trained with clauses in this new directory, and beside it the one without."),
+    ] = None,
     format: FormatOption = Format.table,
 ) -> None:
     """Train on an embedded graph of countries without and with clauses, side by side."""
@@ -83,9 +86,16 @@ def _rescued_json(row: Rescued) -> dict[str, Any]:
 
 
 def _next_steps(out: Path | None) -> str:
-    ask = f"\n  clausal predict {out} 'borders(Spain, ?)' --explain" if out else ""
+    from clausal.demo import without_beside
+
+    look = (
+        f"\n  clausal serve {out} {without_beside(out)}  # open the address: what the clauses rescued, and why"
+        f"\n  clausal predict {out} 'borders(Spain, ?)' --explain"
+        if out
+        else "\n  clausal demo --out world; clausal serve world world-without  # the same to look at, in a browser"
+    )
     return (
-        f"Next:{ask}\n"
+        f"Next:{look}\n"
         "  clausal train FACTS.tsv --clauses CLAUSES.txt --out RUN\n"
         "  clausal predict RUN 'relation(subject, ?)'\n"
         "with one fact a line: subject, relation, object; docs/tutorial.md walks through it"

@@ -9,9 +9,10 @@ import typer
 
 from clausal.choices import Filter, RankingName, Ties
 from clausal.cli.closure import EntailedOption, RankingOption, say_left_out
-from clausal.cli.inputs import DeviceOption, read_clauses
-from clausal.cli.output import Format, FormatOption, print_results, say
+from clausal.cli.inputs import ColumnsOption, DeviceOption, Header, HeaderOption, read_clauses
+from clausal.cli.output import Format, FormatOption, NamesOption, print_results, say, shown_names
 from clausal.cli.progress import Bars
+from clausal.cli.unknown import UnknownOption, fitting
 from clausal.errors import InputError
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ def evaluate(
         str | None,
         typer.Option(metavar="FILE", help="With --ranking entailed, clauses that entail instead of the run's."),
     ] = None,
+    unknown: UnknownOption = None,
     classify: Annotated[
         bool,
         typer.Option("--classify", help="Instead: tell the facts from random corruptions, with probabilities."),
@@ -41,8 +43,10 @@ def evaluate(
         Path | None,
         typer.Option(help="Instead: the same for a file of facts with a label in a fourth column."),
     ] = None,
-    columns: Annotated[str, typer.Option(help="Order of the columns when facts come from a file.")] = "sro",
+    columns: ColumnsOption = "sro",
+    header: HeaderOption = Header.auto,
     device: DeviceOption = "auto",
+    names: NamesOption = "short",
     format: FormatOption = Format.table,
 ) -> None:
     """Evaluate a run by filtered ranking, or by classification of true and false facts."""
@@ -58,25 +62,33 @@ def evaluate(
     if clauses is not None and chosen_ranking != "entailed":
         raise InputError("--clauses says what train entails; add --ranking entailed")
     loaded = load(run, device=device)
-    others = None if clauses is None else read_clauses(clauses)
+    others = None if clauses is None else fitting(clauses, read_clauses(clauses), loaded.graph, unknown)
     graph = loaded.graph
+    display = shown_names(graph, names, format)
     chosen: Any = split
     if split in graph.parts:
         chosen = graph.parts[split]
     elif split not in graph.splits and labelled is None:
-        chosen = read_facts(split, graph.entities, graph.relations, columns)
+        chosen = read_facts(split, graph.entities, graph.relations, columns, header)
     if classify or labelled is not None:
         found = (
-            loaded.classify(chosen) if labelled is None else loaded.classify(*read_labelled(labelled, graph, columns))
+            loaded.classify(chosen)
+            if labelled is None
+            else loaded.classify(*read_labelled(labelled, graph, columns, header))
         )
         if found.calibration is None:
             say("note: too few valid facts to calibrate scores by, so there are no probabilities and no thresholds")
         what = f"{split} and random corruptions" if labelled is None else str(labelled)
-        rows = classification_rows(found, what, relations)
-        print_results(format, rows, found.to_dict(per_relation=relations), title=f"{run}: classification")
+        rows = classification_rows(found, what, relations, display)
+        payload = found.to_dict(per_relation=relations)
+        print_results(
+            format, rows, payload, title=f"{run}: classification", names=("facts classified",), whole=names == "full"
+        )
         return
     if chosen_ranking == "entailed":
-        say_left_out(loaded.closure_under(others))
+        with Bars(doing="closing train"):
+            closure = loaded.closure_under(others)
+        say_left_out(closure, display)
 
     def measured(ranking: RankingName, bars: Bars) -> Evaluation:
         return loaded.evaluate(
@@ -89,14 +101,14 @@ def evaluate(
             observer=bars,
         )
 
-    with Bars() as bars:
+    with Bars(doing="ranking") as bars:
         evaluation = measured(chosen_ranking, bars)
         beside = measured("model", bars) if chosen_ranking in ("rules", "fused") else None
     payload = evaluation.to_dict() | ({} if split in graph.splits else {"split": split})
     name = "filtered ranking" if evaluation.ranking == "model" else f"filtered ranking, {evaluation.ranking}"
-    rows = evaluation_rows(payload, raw=True)
+    rows = evaluation_rows(payload, raw=True, names=display)
     if beside is not None:
         rows.append(metric_row(f"{payload['split']}, the model alone", beside.filtered["both"]))
         payload["model"] = beside.to_dict()
     title = f"{run}: {name}, {ties} ties, {filter} filter"
-    print_results(format, rows, payload, title=title)
+    print_results(format, rows, payload, title=title, names=("facts ranked",), whole=names == "full")

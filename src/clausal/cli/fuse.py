@@ -12,6 +12,7 @@ from clausal.cli.clause_use import say_votes
 from clausal.cli.inputs import DeviceOption, read_clauses
 from clausal.cli.output import Format, FormatOption, print_results, say
 from clausal.cli.progress import Bars
+from clausal.cli.unknown import UnknownOption, fitting
 from clausal.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ def fuse(
     clauses: Annotated[
         str | None, typer.Option(metavar="FILE", help="Clauses that vote, by their confidence in train.")
     ] = None,
+    unknown: UnknownOption = None,
     mine: Annotated[bool, typer.Option("--mine", help="Rules mined from train vote, with or without clauses.")] = False,
     seconds: Annotated[float | None, typer.Option(min=0, help="Stop mining after so many seconds.")] = None,
     signed: Annotated[
@@ -42,7 +44,7 @@ def fuse(
         raise InputError("no rules to vote: name a file of clauses (--clauses FILE), or mine them (--mine), or both")
     check_new_folder(out, "choose another --out")
     loaded = load(run, device=device)
-    rules = None if clauses is None else read_clauses(clauses)
+    rules = None if clauses is None else fitting(clauses, read_clauses(clauses), loaded.graph, unknown)
     with Bars() as bars:
         fused = loaded.fuse(rules, mine=mine, signed=signed, seconds=seconds, out=out, observer=bars)
         fusion = fused.fusion

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
+from contextvars import ContextVar
+from enum import StrEnum
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
 
 import typer
 
 from clausal.cli.output import say
 from clausal.cli.progress import Bars
-from clausal.errors import InputError
+from clausal.errors import InputError, count
 
 if TYPE_CHECKING:
     from clausal.graph import Graph
     from clausal.logic import Clause
 
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 _LARGE_FILE = 1 << 20
 """A file of clauses of more bytes takes more than a moment to read."""
 
 GRAPH = typer.Argument(
     metavar="GRAPH",
-    help="A folder with train, valid and test; one file of facts; or fb122, wn18, fb15k-237, wn18rr.",
+    help="A folder with train, valid and test, or of RDF files; one file of facts; a database, such as duckdb:FILE; or "
+    "fb122, wn18, fb15k-237, wn18rr.",
 )
 GraphArgument = Annotated[str, GRAPH]
 ClausesOption = Annotated[
@@ -32,7 +40,29 @@ ClausesOption = Annotated[
     ),
 ]
 DeviceOption = Annotated[str, typer.Option(help="cpu, cuda, or auto for a GPU where there is one.")]
-ColumnsOption = Annotated[str, typer.Option(help="Order of subject, relation and object in a line.")]
+BaseOption = Annotated[
+    str,
+    typer.Option(metavar="IRI", help="In RDF, what stands before names that are no IRIs; they are percent-encoded."),
+]
+ColumnsOption = Annotated[
+    str,
+    typer.Option(
+        help="Names or numbers of the columns of subject, relation and object, such as from,type,to; or their order in "
+        "a file without names."
+    ),
+]
+
+
+class Header(StrEnum):
+    """Whether the first line of a text file may name its columns."""
+
+    auto = "auto"
+    no = "no"
+
+
+HeaderOption = Annotated[
+    Header, typer.Option(help="'no' says that every line of a text file is a fact: no header, no comments.")
+]
 ValidOption = Annotated[
     float | None, typer.Option(metavar="SHARE", help="Share of valid facts when GRAPH is one file; 0.1 by default.")
 ]
@@ -49,10 +79,80 @@ SplitSeedOption = Annotated[
 ]
 
 
+class LiteralsChoice(StrEnum):
+    """Whether literals of RDF are entities."""
+
+    skip = "skip"
+    keep = "keep"
+
+
+class BlankNodesChoice(StrEnum):
+    """Whether blank nodes of RDF are entities, and how they are named."""
+
+    skip = "skip"
+    keep = "keep"
+    skolemise = "skolemise"
+
+
+_OPTIONS: dict[str, tuple[Any, Any]] = {
+    "columns": (ColumnsOption, "sro"),
+    "header": (HeaderOption, Header.auto),
+    "query": (
+        Annotated[
+            str | None,
+            typer.Option(metavar="SQL", help="Facts of a database: a query of subject, relation and object."),
+        ],
+        None,
+    ),
+    "literals": (
+        Annotated[LiteralsChoice, typer.Option(help="Literals of RDF: kept aside, or as entities.")],
+        LiteralsChoice.skip,
+    ),
+    "blank_nodes": (
+        Annotated[
+            BlankNodesChoice,
+            typer.Option(help="Blank nodes of RDF: left out, named by their labels, or each with an IRI."),
+        ],
+        BlankNodesChoice.skip,
+    ),
+    "base": (
+        Annotated[
+            str | None,
+            typer.Option(metavar="IRI", help="What relative IRIs are relative to in RDF that does not say it."),
+        ],
+        None,
+    ),
+}
+
+_GIVEN: ContextVar[dict[str, Any]] = ContextVar("reading", default={})  # noqa: B039  never changed
+"""The options of reading a graph, of the command that runs."""
+
+
+def reads_graph(command: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Give a command the options of reading a graph; they do not reach its function, ``read_graph`` finds them."""
+
+    @wraps(command)
+    def without_options(*arguments: Any, **options: Any) -> Any:
+        token = _GIVEN.set({name: options.pop(name) for name in _OPTIONS if name in options})
+        try:
+            return command(*arguments, **options)
+        finally:
+            _GIVEN.reset(token)
+
+    signature = inspect.signature(command, eval_str=True)
+    added = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+        for name, (kind, default) in _OPTIONS.items()
+    ]
+    parameters = [*signature.parameters.values(), *added]
+    without_options.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    without_options.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return without_options
+
+
 def read_graph(
     source: str,
     *,
-    columns: str,
     valid: float | None = None,
     test: float | None = None,
     split_seed: int | None = None,
@@ -63,16 +163,19 @@ def read_graph(
     The split of a file does not depend on the settings of a training: every command holds out the same facts.
     """
     from clausal.graph import load_graph
+    from clausal.graph.addresses import public
 
     options = {"valid": valid, "test": test, "split-seed": split_seed}
     given = {name: value for name, value in options.items() if value is not None}
-    shares = {name: 0.0 if whole else given[name] for name in ("valid", "test") if whole or name in given}
-    with Bars() as bars:
-        graph = load_graph(source, columns=columns, seed=split_seed or 0, observer=bars, **shares)
+    shares: dict[str, Any] = {
+        name: 0.0 if whole else given[name] for name in ("valid", "test") if whole or name in given
+    }
+    with Bars(doing=f"reading {public(source)}") as bars:
+        graph = load_graph(source, seed=split_seed or 0, observer=bars, **_GIVEN.get(), **shares)
     say(graph.summary())
     for note in graph.notes:
         say(f"note: {note}")
-    if given and not Path(source).is_file():
+    if given and graph.drawn is None:
         names = " and ".join(f"--{name}" for name in given)
         say(f"note: {names} did nothing: {graph.name} comes with its own splits")
     return graph
@@ -98,7 +201,7 @@ def read_clauses(source: str | None, format: str | None = None, folder: Path | N
     if path.is_file() and path.stat().st_size > _LARGE_FILE:
         say(f"reading {source}")
     clauses = read_rules(path, format, names=names, tell=lambda sentence: say(f"note: {sentence}"))
-    say(f"{source}: {len(clauses):,} clause{'' if len(clauses) == 1 else 's'}, read as {format}{_weights(clauses)}")
+    say(f"{source}: {count(len(clauses), 'clause')}, read as {format}{_marks(clauses)}")
     return clauses
 
 
@@ -114,6 +217,12 @@ def locate_clauses(source: str) -> Path:
             raise InputError(f"the data set {name} comes without clauses; give a file of clauses")
         return path
     return Path(source)
+
+
+def _marks(clauses: list[Clause]) -> str:
+    """Say how many clauses are marked hard and which weights there are, where some are not 1."""
+    hard = sum(clause.hard for clause in clauses)
+    return _weights(clauses) + (f", {hard:,} of them marked hard" if hard else "")
 
 
 def _weights(clauses: list[Clause]) -> str:

@@ -10,12 +10,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clausal.cli.inputs import ColumnsOption, GraphArgument, SplitSeedOption, TestOption, ValidOption, read_graph
-from clausal.cli.output import Format, FormatOption, print_results, say
+from clausal.cli.inputs import (
+    GraphArgument,
+    SplitSeedOption,
+    TestOption,
+    ValidOption,
+    read_graph,
+    reads_graph,
+)
+from clausal.cli.output import Format, FormatOption, NamesOption, print_results, say, shown_names
 from clausal.cli.progress import Bars
-from clausal.errors import InputError
+from clausal.errors import InputError, count
 
 if TYPE_CHECKING:
+    from clausal.graph.display import DisplayNames
     from clausal.logic.mining import Measure, MinedRule
 
 _SHOWN = 20
@@ -40,6 +48,7 @@ class Weight(StrEnum):
 _MEASURES: dict[Weight, Measure] = {Weight.pca: "pca_confidence", Weight.bound: "lower_bound"}
 
 
+@reads_graph
 def mine(
     graph: GraphArgument,
     out: Annotated[Path | None, typer.Option(help="New file for the rules, as clauses with weights.")] = None,
@@ -59,25 +68,29 @@ def mine(
     weight: Annotated[
         Weight, typer.Option(help="Which confidence orders the rules and is written as their weight.")
     ] = Weight.standard,
-    columns: ColumnsOption = "sro",
     valid: ValidOption = None,
     test: TestOption = None,
     split_seed: SplitSeedOption = None,
+    names: NamesOption = "short",
     format: FormatOption = Format.table,
 ) -> None:
     """Find rules in the train facts of a graph."""
+    from clausal.graph.addresses import public
+    from clausal.logic.formats import format_of_target, write_rules
     from clausal.logic.lines import check_new_file
     from clausal.logic.mining import mine as find
     from clausal.logic.mining import write_mined
 
+    target = None
     if out is not None:
+        target = format_of_target(out)
         check_new_file(out)
     if max_rules < 1:
         raise InputError(f"--max-rules is a number of at least 1, not {max_rules}")
-    facts = read_graph(graph, columns=columns, valid=valid, test=test, split_seed=split_seed)
+    facts = read_graph(graph, valid=valid, test=test, split_seed=split_seed)
     split = {"valid": valid, "test": test, "split-seed": split_seed}
     started = time.perf_counter()
-    with Bars() as bars:
+    with Bars(doing="mining") as bars:
         rules = find(
             facts,
             min_support=min_support,
@@ -96,26 +109,37 @@ def mine(
     if len(rules) > len(best):
         say(f"the {len(best):,} best are kept; --max-rules {len(rules)} keeps all")
     if out is not None and best:
-        note = f"{_count(best)} mined from the {len(facts.train):,} train facts of {facts.name}"
-        write_mined(out, best, None if weight is Weight.none else measure, [note])
-        say(f"{_count(best)} written to {out}; {_next_steps(graph, out, split)}")
-    _print(best, format, facts.name)
-
-
-def _print(rules: list[MinedRule], format: Format, name: str) -> None:
-    payload = [_record(rule) for rule in rules]
+        note = f"{_count(best)} mined from the {count(len(facts.train), 'train fact')} of {facts.name}"
+        weighed = None if weight is Weight.none else measure
+        if target == "owl":
+            write_rules(out, [rule.clause(weighed) for rule in best], tell=lambda sentence: say(f"note: {sentence}"))
+        else:
+            write_mined(out, best, weighed, [note])
+        say(f"{_count(best)} written to {out}; {_next_steps(public(graph), out, split)}")
+    display = shown_names(facts, names, format)
     if format is not Format.table:
+        payload = [_record(rule, display) for rule in best]
         print_results(format, payload, payload)
-    elif rules:
-        rows = [{title: record[column] for column, title in _COLUMNS.items()} for record in payload]
-        print_results(format, rows[:_SHOWN], None, title=f"rules in {name}, the most confident first")
-        if len(rows) > _SHOWN:
-            say(f"and {len(rows) - _SHOWN:,} more")
+        return
+    rows = [
+        {title: record[column] for column, title in _COLUMNS.items()}
+        for record in (_record(rule, display) for rule in best[:_SHOWN])
+    ]
+    title = f"rules in {facts.name}, the most confident first"
+    print_results(format, rows, None, title=title, whole=names == "full")
+    if len(best) > _SHOWN:
+        say(f"and {len(best) - _SHOWN:,} more: in {out}" if out else _all_rules(len(best) - _SHOWN))
 
 
-def _record(rule: MinedRule) -> dict[str, Any]:
+def _all_rules(more: int) -> str:
+    return f"and {more:,} more; --out FILE writes them all, --format csv prints them"
+
+
+def _record(rule: MinedRule, names: DisplayNames) -> dict[str, Any]:
+    from clausal.logic.printer import print_clause
+
     return {
-        "rule": str(rule),
+        "rule": print_clause(rule.clause(None), names),
         "support": rule.support,
         "head_coverage": rule.head_coverage,
         "confidence": rule.confidence,
@@ -130,7 +154,7 @@ def _record(rule: MinedRule) -> dict[str, Any]:
 
 
 def _count(rules: list[MinedRule]) -> str:
-    return f"{len(rules):,} rule{'' if len(rules) == 1 else 's'}"
+    return count(len(rules), "rule")
 
 
 def _next_steps(graph: str, out: Path, split: dict[str, float | int | None]) -> str:

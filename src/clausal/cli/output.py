@@ -17,14 +17,18 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from clausal.choices import NameStyle
+from clausal.cli.fitting import fitted_lines, shortened_names, with_short_words
 from clausal.errors import shortened
 
 if TYPE_CHECKING:
     from clausal.evaluation import Classification
+    from clausal.graph import Graph
+    from clausal.graph.display import DisplayNames
 
 
-_WIDE = 200  # where there is no terminal to fit into
-_ANY = 10_000  # wider than any table
+_ANY = 1_000_000  # wider than any table: where there is no terminal, there is nothing to fit into
+_READABLE, _LEGIBLE = 24, 12  # columns that a name gets before other columns are wrapped, and after
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 
 _METRICS = {
@@ -60,13 +64,27 @@ class Format(StrEnum):
 
 FormatOption = Annotated[Format, typer.Option("--format", help="How to print the results.")]
 
+NamesOption = Annotated[
+    NameStyle,
+    typer.Option(
+        "--names",
+        help="How to show names that are IRIs: 'short' (brick:feeds, or feeds where that is unambiguous), 'label' "
+        "(rdfs:label or skos:prefLabel in your language) or 'full'. JSON and CSV are always full.",
+    ),
+]
+
 Row = Mapping[str, Any]
+
+
+def shown_names(graph: Graph, style: NameStyle, format: Format) -> DisplayNames:
+    """Return how a command shows names: as asked in a table, whole where programs read them."""
+    return graph.display.styled(style if format is Format.table else "full")
 
 
 def stdout() -> Console:
     """Return the console for results."""
     console = _console()
-    return console if console.is_terminal else _console(width=_WIDE)
+    return console if console.is_terminal else _console(width=_ANY)
 
 
 def stderr() -> Console:
@@ -90,9 +108,20 @@ def printable(text: str) -> str:
 
 
 def print_results(
-    format: Format, rows: Sequence[Row], payload: Any, title: str | None = None, columns: Sequence[str] = ()
+    format: Format,
+    rows: Sequence[Row],
+    payload: Any,
+    title: str | None = None,
+    columns: Sequence[str] = (),
+    *,
+    names: Sequence[str] = (),
+    spare: Sequence[str] = (),
+    whole: bool = False,
 ) -> None:
-    """Print ``rows`` as a table or CSV, or ``payload`` as JSON; ``columns`` name those of CSV without rows."""
+    """Print ``rows`` as a table or CSV, or ``payload`` as JSON; ``columns`` name those of CSV without rows.
+
+    ``names``, ``spare`` and ``whole`` are for a table, as in ``print_table``.
+    """
     if format is Format.json:
         # Elsewhere what the encoding lacks would be written as \\xe9, which is no JSON, and the rest not as UTF-8.
         utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
@@ -102,64 +131,96 @@ def print_results(
         writer.writeheader()
         writer.writerows(rows)
     elif rows:
-        print_table(rows, title)
+        print_table(rows, title, names=names, spare=spare, whole=whole)
 
 
-def print_table(rows: Sequence[Row], title: str | None = None) -> None:
-    """Print rows as a table, in a closer layout where the terminal is too narrow for the usual one."""
+def print_table(
+    rows: Sequence[Row],
+    title: str | None = None,
+    *,
+    names: Sequence[str] = (),
+    spare: Sequence[str] = (),
+    whole: bool = False,
+) -> None:
+    """Print rows as a table, in a closer layout where the terminal is too narrow for the usual one.
+
+    There the columns ``spare`` are left out, and what stands in the columns ``names`` is kept to one line. Long words
+    are shortened in the middle, or broken where they are to be ``whole``.
+    """
     console = stdout()
     if title is not None:  # by itself: as a part of a table it would be wrapped to the table's width
         console.print(Text(printable(title), style="bold"), soft_wrap=True)
-    table = _make_table(rows)
-    wanted = console.measure(table, options=console.options.update(width=_ANY)).maximum
-    console.print(table if wanted <= console.width else _make_table(rows, console.width))
+    fewer = [{name: value for name, value in row.items() if name not in spare} for row in rows]
+    for table in (_make_table(rows), _make_table(fewer)):
+        if console.measure(table, options=console.options.update(width=_ANY)).maximum <= console.width:
+            console.print(table)
+            return
+    console.print(_make_table(fewer, console.width, () if whole else names, whole))
 
 
-def print_text(text: str) -> None:
-    """Print lines as they are, however long: a terminal wraps them, and a file keeps them whole."""
-    stdout().print(Text(printable(text)), soft_wrap=True)
+def print_text(text: str, *, whole: bool = False) -> None:
+    """Print lines: a terminal gets them broken where they are too long for it, and a file as they are."""
+    console = stdout()
+    lines = printable(text).split("\n")
+    if console.is_terminal:
+        lines = [part for line in lines for part in fitted_lines(line, console.width, whole)]
+    console.print(Text("\n".join(lines)), soft_wrap=True)
 
 
-def _make_table(rows: Sequence[Row], room: int | None = None) -> Table:
+def _make_table(rows: Sequence[Row], room: int | None = None, names: Sequence[str] = (), whole: bool = False) -> Table:
     """Lay out rows as a table, numbers to the right; in little ``room``, close and with headings of several lines."""
     table = Table(header_style="bold", padding=(0, 1 if room is None else 0))
-    for name in rows[0] if rows else {}:
+    titles = list(rows[0]) if rows else []
+    headers = [printable(name) if room is None else printable(name).replace("_", "_\n") for name in titles]
+    columns = [[_cell(row[name]) for row in rows] for name in titles]
+    widths: list[int | None] = [None] * len(titles)
+    if room is not None:
+        one_line = [name in names for name in titles]
+        widths = [*_fitting_widths(headers, columns, room - len(titles) - 1, one_line)]
+        for place, width in enumerate([] if whole else widths):
+            shorten = shortened_names if one_line[place] else with_short_words
+            columns[place] = shorten(columns[place], width or 1)
+    for name, header, width in zip(titles, headers, widths, strict=True):
         value = next((row[name] for row in rows if row[name] is not None), None)
         number = isinstance(value, int | float) and not isinstance(value, bool)
-        header = Text(printable(name) if room is None else printable(name).replace("_", "_\n"))
-        table.add_column(header, justify="right" if number else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*(_cell(value) for value in row.values()))
-    if room is not None:
-        borders = len(table.columns) + 1
-        for column, width in zip(table.columns, _fitting_widths(table, room - borders), strict=True):
-            column.width = width
+        table.add_column(Text(header), justify="right" if number else "left", overflow="fold", width=width)
+    for cells in zip(*columns, strict=True):
+        table.add_row(*map(Text, cells))
     return table
 
 
-def _fitting_widths(table: Table, room: int) -> list[int]:
+def _fitting_widths(
+    headers: Sequence[str], columns: Sequence[Sequence[str]], room: int, one_line: Sequence[bool]
+) -> list[int]:
     """Return widths of columns that fit: the widest give way first, and words are broken only where all else fails.
 
-    Rich breaks words of some columns while others could still be wrapped.
+    Rich breaks words of some columns while others could still be wrapped. What is to be on one line gives way until it
+    would be hard to read, then others are wrapped, and then it gives way again.
     """
-    texts = [[Text(str(cell)) for cell in (column.header, *column.cells)] for column in table.columns]
-    widths = [max(text.cell_len for cell in cells for text in cell.split("\n")) for cells in texts]
-    words = [[cell_len(word) for cell in cells for word in cell.plain.split()] for cells in texts]
-    for least in ([max(lengths, default=1) for lengths in words], [1] * len(widths)):
+    lines = [[*header.split("\n"), *cells] for header, cells in zip(headers, columns, strict=True)]
+    widths = [max(map(cell_len, texts)) for texts in lines]
+    words = [max(cell_len(word) for text in texts for word in text.split() or [" "]) for texts in lines]
+    stages = (
+        [min(width, _READABLE) if one else width for width, one in zip(widths, one_line, strict=True)],
+        [min(width, _READABLE) if one else word for width, word, one in zip(widths, words, one_line, strict=True)],
+        [min(width, _LEGIBLE) if one else word for width, word, one in zip(widths, words, one_line, strict=True)],
+        [1] * len(widths),
+    )
+    for least in stages:
         while sum(widths) > room and any(map(gt, widths, least)):
             widths[max(range(len(widths)), key=lambda at: (widths[at] > least[at], widths[at]))] -= 1
     return widths
 
 
-def _cell(value: Any) -> Text:
-    """Return a value as text that is printed as it is: ``[x]`` and ``:x:`` in a name mean nothing to rich."""
+def _cell(value: Any) -> str:
+    """Return a value as it is written in a table."""
     if value is None:
-        return Text("")
+        return ""
     if isinstance(value, bool):
-        return Text("yes" if value else "no")
+        return "yes" if value else "no"
     if isinstance(value, float):
-        return Text(f"{value:.3f}" if abs(value) < 100 else f"{value:,.1f}")
-    return Text(f"{value:,}" if isinstance(value, int) else printable(str(value)))
+        return f"{value:.3f}" if abs(value) < 100 else f"{value:,.1f}"
+    return f"{value:,}" if isinstance(value, int) else printable(str(value))
 
 
 def metric_row(label: str, metrics: Mapping[str, Any], **first: Any) -> dict[str, Any]:
@@ -167,7 +228,9 @@ def metric_row(label: str, metrics: Mapping[str, Any], **first: Any) -> dict[str
     return {"facts ranked": label, **first, **{title: metrics[key] for key, title in _METRICS.items()}}
 
 
-def evaluation_rows(result: Mapping[str, Any], *, raw: bool = False) -> list[dict[str, Any]]:
+def evaluation_rows(
+    result: Mapping[str, Any], *, raw: bool = False, names: DisplayNames | None = None
+) -> list[dict[str, Any]]:
     """Return the rows of an evaluation: the split, its sides, its parts, its relations, and raw if wanted."""
     split = str(result["split"])
     rows = [metric_row(split, result["filtered"]["both"])]
@@ -176,13 +239,19 @@ def evaluation_rows(result: Mapping[str, Any], *, raw: bool = False) -> list[dic
     if raw:
         rows.append(metric_row(f"{split}, raw", result["raw"]["both"]))
         rows += [metric_row(f"{part}, raw", metrics["raw"]["both"]) for part, metrics in result["parts"].items()]
-    rows += [metric_row(name, metrics) for name, metrics in result["relations"].items()]
+    rows += [
+        metric_row(name if names is None else names.relation(name), metrics)
+        for name, metrics in result["relations"].items()
+    ]
     return rows
 
 
-def classification_rows(result: Classification, what: str, relations: bool) -> list[dict[str, Any]]:
+def classification_rows(
+    result: Classification, what: str, relations: bool, names: DisplayNames
+) -> list[dict[str, Any]]:
     """Return the rows of a classification: all its facts, and those of each relation if wanted."""
-    groups = {what: result.measures, **(result.relations if relations else {})}
+    each = result.relations if relations else {}
+    groups = {what: result.measures, **{names.relation(name): measures for name, measures in each.items()}}
     return [
         {"facts classified": name, **{title: found[key] for key, title in _CLASSIFICATION.items() if key in found}}
         for name, found in groups.items()

@@ -4,29 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from clausal.choices import BASE_IRI
 from clausal.cli.closure import EntailedOption, RankingOption, say_left_out
-from clausal.cli.inputs import DeviceOption, read_clauses
-from clausal.cli.output import Format, FormatOption, print_results, print_text, say
-from clausal.errors import InputError
+from clausal.cli.inputs import BaseOption, DeviceOption, read_clauses
+from clausal.cli.output import Format, FormatOption, NamesOption, Row, print_results, print_text, say, shown_names
+from clausal.cli.progress import Bars
+from clausal.cli.unknown import UnknownOption, fitting
+from clausal.errors import InputError, count
 
 if TYPE_CHECKING:
     from clausal.fusion import FusedExplanation
-    from clausal.run import Explanation
+    from clausal.graph import Graph
+    from clausal.graph.display import DisplayNames
+    from clausal.graph.query import Query
+    from clausal.run import Answer, Explanation
 
 
 def predict(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Run directory of a finished training.")],
     query: Annotated[
-        str,
+        str | None,
         typer.Argument(
-            metavar="QUERY",
+            metavar="[QUERY]",
             help="'relation(subject, ?)', 'relation(?, object)', '?(subject, object)', or one whole fact.",
+            show_default=False,
         ),
-    ],
+    ] = None,
+    questions: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Instead of QUERY: a file of questions, one a line, answered together."),
+    ] = None,
     k: Annotated[int, typer.Option("-k", help="How many answers.")] = 10,
     new: Annotated[bool, typer.Option("--new", help="Leave out facts that the graph already has.")] = False,
     explain: Annotated[
@@ -38,42 +49,159 @@ def predict(
     clauses: Annotated[
         str | None, typer.Option(metavar="FILE", help="Explain and entail by these clauses instead of the run's.")
     ] = None,
+    unknown: UnknownOption = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the answers too: .csv, .tsv, .jsonl, .parquet, .nt or .ttl."),
+    ] = None,
+    base_iri: BaseOption = BASE_IRI,
+    rdf_star: Annotated[
+        bool, typer.Option("--rdf-star", help="In RDF, triple terms of RDF 1.2 instead of reified statements.")
+    ] = False,
     device: DeviceOption = "auto",
+    names: NamesOption = "short",
     format: FormatOption = Format.table,
 ) -> None:
     """Answer a question with the best names, their scores, and whether the fact is known."""
-    from clausal.graph.query import parse_query, query_ids
-    from clausal.run import Answer, load
+    from clausal.graph.query import parse_query
+    from clausal.graph.rdf_names import check_base
+    from clausal.run import load
+    from clausal.run.answer_files import check_answer_file, write_answers
     from clausal.run.ranking import find_ranking
 
+    if (query is None) == (questions is None):
+        raise InputError("give one question, or many in a file: --questions FILE")
+    if explain and query is None:
+        raise InputError("--explain is for one question; leave out --questions")
     chosen = find_ranking(ranking, None if entailed is None else entailed.value)
     if clauses is not None and chosen != "entailed" and not (explain and chosen == "model"):
         raise InputError("--clauses says what to explain answers by; add --explain or --ranking entailed")
     if explain and chosen == "rules":
         raise InputError("--explain says what rules contributed to the fused ranking; add --ranking fused")
+    if out is not None:
+        check_answer_file(out, star=rdf_star)
+        check_base(base_iri)
     loaded = load(run, device=device)
-    others = None if clauses is None else read_clauses(clauses)
+    display = shown_names(loaded.graph, names, format)
+    others = None if clauses is None else fitting(clauses, read_clauses(clauses), loaded.graph, unknown)
+    # A misspelt name is reported before a closure that may take long.
+    asked = [parse_query(query, loaded.graph)] if query is not None else _read(questions, loaded.graph)
     if chosen == "entailed":
-        # A misspelt name is reported before a closure that may take long.
-        query_ids(parse_query(query, loaded.graph), loaded.graph)
-        say_left_out(loaded.closure_under(others))
-    answers = loaded.predict(query, k, new=new, ranking=chosen, clauses=others)
+        with Bars(doing="closing train"):
+            closure = loaded.closure_under(others)
+        say_left_out(closure, display)
+    answers = loaded.predict(asked, k, new=new, ranking=chosen, clauses=others)
     explanations: Sequence[Explanation | FusedExplanation] = []
-    if explain and chosen == "fused":
-        explanations = loaded.explain_votes(query, answers)
-    elif explain:
-        explanations = loaded.explain(answers, clauses=others)
-    shown = {
-        "probability": any(answer.probability is not None for answer in answers),
-        "verdict": chosen == "entailed" or (explain and chosen == "model"),
-    }
-    columns = [name for name in Answer._fields if shown.get(name, True)]
-    payload = [{name: value for name, value in answer._asdict().items() if name in columns} for answer in answers]
+    if explain and query is not None:
+        explanations = (
+            loaded.explain_votes(query, answers[0]) if chosen == "fused" else loaded.explain(answers[0], clauses=others)
+        )
+    if out is not None:
+        every = [answer for some in answers for answer in some]
+        write_answers(out, _judged(every, explanations), base=base_iri, star=rdf_star)
+        say(f"{count(len(every), 'answer')} written to {out}")
+    columns = _columns(answers, verdict=chosen == "entailed" or (explain and chosen == "model"))
+    payloads = [[{name: getattr(answer, name) for name in columns} for answer in some] for some in answers]
     if explain:
-        payload = [{**answer, **why.to_json()} for answer, why in zip(payload, explanations, strict=True)]
-    rows = [{name: "" if answer[name] is None else answer[name] for name in columns} for answer in payload]
-    print_results(format, rows, payload, title=query, columns=columns)
-    if format is Format.table and explanations:
-        print_text("\n".join(map(str, explanations)))
-    if not answers:
-        say("no answers: the graph has every fact that could be one")
+        payloads = [[{**answer, **why.to_json()} for answer, why in zip(payloads[0], explanations, strict=True)]]
+    if format is not Format.table:
+        _print_for_programs(format, asked if query is None else None, payloads, columns)
+    else:
+        for question, payload in zip(asked, payloads, strict=True):
+            title = display.fact(question) if query is None else query
+            _print_table(title, question, payload, display, whole=names == "full")
+        if explanations:
+            print_text("\n".join(why.text(display) for why in explanations), whole=names == "full")
+    for question, some in zip(asked, answers, strict=True):
+        if not some:
+            which = "" if query is not None else f"{display.fact(question)}: "
+            say(f"{which}no answers: the graph has every fact that could be one")
+
+
+def _read(path: Path | None, graph: Graph) -> list[Query]:
+    """Read questions, one a line; blank lines and those that begin with % are left out."""
+    from clausal.files import read_text
+    from clausal.graph.query import parse_query
+
+    assert path is not None
+    found = []
+    for number, line in enumerate(read_text(path).split("\n"), 1):
+        if not line.strip() or line.lstrip().startswith("%"):
+            continue
+        try:
+            found.append(parse_query(line, graph))
+        except InputError as error:
+            raise InputError(f"{path}:{number}: {error}") from None
+    if not found:
+        raise InputError(f"{path}: no questions; write one on each line: relation(subject, ?)")
+    return found
+
+
+def _columns(answers: Sequence[Sequence[Answer]], *, verdict: bool) -> list[str]:
+    """Return the fields of answers that are shown."""
+    from clausal.run import Answer
+
+    probability = any(answer.probability is not None for some in answers for answer in some)
+    shown = {"probability": probability, "verdict": verdict, "confidence": verdict}
+    return [name for name in Answer._fields if shown.get(name, True)]
+
+
+def _print_for_programs(
+    format: Format, asked: Sequence[Query] | None, payloads: Sequence[Sequence[Row]], columns: Sequence[str]
+) -> None:
+    """Print answers as JSON or CSV; those to many questions each with its question."""
+
+    def rows(payload: Sequence[Row]) -> list[Row]:
+        return [{name: "" if answer[name] is None else answer[name] for name in columns} for answer in payload]
+
+    if asked is None:
+        print_results(format, rows(payloads[0]), payloads[0], columns=columns)
+        return
+    pairs = list(zip(map(str, asked), payloads, strict=True))
+    together = [{"question": question, "answers": list(payload)} for question, payload in pairs]
+    every = [{"question": question, **row} for question, payload in pairs for row in rows(payload)]
+    print_results(format, every, together, columns=("question", *columns))
+
+
+def _print_table(title: str, question: Query, payload: Sequence[Row], names: DisplayNames, *, whole: bool) -> None:
+    """Print the answers to a question for people."""
+    print_results(
+        Format.table,
+        [_row(answer, names) for answer in payload],
+        payload,
+        title=title,
+        names=("subject", "relation", "object"),
+        spare=_spare(question),
+        whole=whole,
+    )
+
+
+def _judged(answers: Sequence[Answer], explanations: Sequence[Explanation | FusedExplanation]) -> list[Answer]:
+    """Return the answers with the verdicts of their explanations, where they have some."""
+    from clausal.run import Explanation
+
+    judged = {one.answer: one for one in explanations if isinstance(one, Explanation)}
+    return [
+        answer._replace(verdict=judged[answer].verdict, confidence=judged[answer].confidence)
+        if answer in judged
+        else answer
+        for answer in answers
+    ]
+
+
+def _row(answer: Row, names: DisplayNames) -> dict[str, Any]:
+    """Return an answer as a row of a table: by display names, with its verdict in words."""
+    from clausal.run.prediction import Answer, status
+
+    row = {name: value for name, value in answer.items() if name in Answer._fields}
+    row |= {"subject": names.entity(answer["subject"]), "object": names.entity(answer["object"])}
+    row |= {"relation": names.relation(answer["relation"]), "split": answer["split"] or ""}
+    if "verdict" in row:
+        row["status"] = status(row.pop("verdict"), row.pop("confidence"))
+    return row
+
+
+def _spare(query: Query) -> list[str]:
+    """Return the columns that a narrow terminal can do without: what the question says, and what ``split`` says."""
+    given = {name for name, value in query._asdict().items() if value is not None}
+    return ["known", *(given if len(given) < len(query) else ())]

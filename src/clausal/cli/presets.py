@@ -7,11 +7,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from clausal.cli.inputs import read_graph
+from clausal.cli.inputs import read_clauses, read_graph
+from clausal.cli.unknown import fitting
 from clausal.errors import InputError
 from clausal.presets import BEST
 
 if TYPE_CHECKING:
+    from clausal.cli.unknown import Unknown
     from clausal.config import Settings
     from clausal.graph import Graph
     from clausal.logic import Clause
@@ -19,29 +21,35 @@ if TYPE_CHECKING:
 
 def read_graph_and_settings(
     source: str,
-    clauses: Sequence[Clause],
+    clause_source: str | None,
+    unknown: Unknown | None,
     preset: str | None,
     config: Path | None,
     assignments: Sequence[str],
     *,
-    columns: str,
     valid: float | None,
     test: float | None,
     split_seed: int | None,
-) -> tuple[Graph, Settings]:
-    """Read a graph, and the settings to train on it with; settings are checked before a large graph is read."""
+) -> tuple[Graph, list[Clause], Settings]:
+    """Read a graph, the clauses that fit it, and the settings to train with, which are checked before a large graph.
+
+    Clauses are read before the graph too, so that a mistake in them is seen soon.
+    """
     from clausal.config import Settings
 
+    clauses = read_clauses(clause_source)
     if preset != BEST:
         settings = Settings.load(config, assignments, preset=preset)
-        return read_graph(source, columns=columns, valid=valid, test=test, split_seed=split_seed), settings
+        graph = read_graph(source, valid=valid, test=test, split_seed=split_seed)
+        return graph, fitting(clause_source, clauses, graph, unknown), settings
 
     from clausal.search.best import best_values, possible_values
 
     settings = _first_that_fits(possible_values(bool(clauses)), config, assignments)
-    graph = read_graph(source, columns=columns, valid=valid, test=test, split_seed=split_seed)
+    graph = read_graph(source, valid=valid, test=test, split_seed=split_seed)
+    clauses = fitting(clause_source, clauses, graph, unknown)
     values = best_values(graph, clauses, settings.train.device)
-    return graph, Settings.load(config, assignments, preset=values)
+    return graph, clauses, Settings.load(config, assignments, preset=values)
 
 
 def _first_that_fits(presets: Sequence[Mapping[str, Any]], config: Path | None, assignments: Sequence[str]) -> Settings:

@@ -1,10 +1,13 @@
-"""Progress on stderr: bars where it is a terminal, now and then a line where it is not."""
+"""Progress on stderr: bars where it is a terminal, and a line at least every ten seconds where it is not."""
 
 from __future__ import annotations
 
+import time
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, Self
 
 from clausal.cli.output import say, stderr
+from clausal.errors import count
 from clausal.observer import Observer, PassReport
 
 if TYPE_CHECKING:
@@ -13,23 +16,52 @@ if TYPE_CHECKING:
     from clausal.config import Settings
 
 
+_ROOM_FOR_A_BAR = 110  # columns; with fewer, the words beside it leave no room for a bar
+
+
 class Bars(Observer):
     """Shows what it is told: messages and rounds as lines, what is counted and trained as bars.
 
     ``label`` names a training, which is otherwise named by its scorer. A context manager, at whose end the bars go.
+    Without a terminal there are no bars; while nothing else is said, the last that was heard is said every
+    ``INTERVAL`` seconds, ``doing`` before anything was.
     """
 
-    def __init__(self, label: str | None = None) -> None:
+    INTERVAL = 10.0
+
+    def __init__(self, label: str | None = None, *, doing: str = "working") -> None:
         self.label = label
         self.bars: dict[str, Progress] = {}
         self.tasks: dict[str, Any] = {}
         self.training: _TrainingBar | None = None
+        self.now = doing
+        self._started = self._said = time.monotonic()
+        self._ended = Event()
+        self._speaker: Thread | None = None
 
     def __enter__(self) -> Self:
+        if not stderr().is_terminal:
+            self._started = self._said = time.monotonic()
+            self._speaker = Thread(target=self._speak, daemon=True)
+            self._speaker.start()
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        if self._speaker is not None:
+            self._speaker.join()
         self.close()
+
+    def _speak(self) -> None:
+        """Say what is being done whenever nothing was said for a while."""
+        while not self._ended.wait(max(0.01, self._said + self.INTERVAL - time.monotonic())):
+            if time.monotonic() >= self._said + self.INTERVAL:
+                self.say(f"{self.now}, {time.monotonic() - self._started:.0f} s so far")
+
+    def say(self, text: str) -> None:
+        """Print a line on stderr."""
+        self._said = time.monotonic()
+        say(text)
 
     def close(self) -> None:
         """End the bars that are shown; what is told next begins new ones."""
@@ -40,7 +72,7 @@ class Bars(Observer):
         self.bars, self.tasks, self.training = {}, {}, None
 
     def message(self, text: str) -> None:
-        say(text)
+        self.say(text)
 
     def advanced(self, what: str, done: int, total: int | None, unit: str) -> None:
         downloading = unit == "bytes"
@@ -52,7 +84,8 @@ class Bars(Observer):
         if what not in self.tasks:
             self.tasks[what] = bar.add_task(what, total=total)
             if downloading and not stderr().is_terminal:
-                say(f"downloading {what}")
+                self.say(f"downloading {what}")
+        self.now = f"{what}: {done:,}{'' if total is None else f' of {total:,}'} {unit}"
         bar.update(self.tasks[what], completed=done, total=total)
 
     def training_started(self, settings: Settings, clauses: int) -> None:
@@ -63,14 +96,17 @@ class Bars(Observer):
 
     def passed(self, report: PassReport) -> None:
         if self.training is not None:
-            self.training.passed(report)
+            self.now = self.training.passed(report)
 
     def epoch(self, record: dict[str, Any]) -> None:
         if self.training is not None:
-            self.training.epoch(record)
+            self.now = self.training.epoch(record)
+            if "valid" in record and not stderr().is_terminal:
+                self.say(self.now)
 
     def derived(self, round: int, new: int, total: int, seconds: float) -> None:
-        say(f"round {round}: {new:,} new facts, {total:,} in all, {seconds:.2f} s")
+        self.say(f"round {round}: {count(new, 'new fact')}, {total:,} in all, {seconds:.2f} s")
+        self.now = f"round {round + 1}"
 
 
 class _TrainingBar:
@@ -85,9 +121,10 @@ class _TrainingBar:
 
         self.label, self.epochs, self.passes, self.clauses = label, epochs, passes, clauses
         self.valid = self.certified = ""
+        wide = stderr().width >= _ROOM_FOR_A_BAR
         self.bar = Progress(
             TextColumn("{task.description}"),
-            BarColumn(bar_width=None, table_column=Column(ratio=1)),
+            *([BarColumn(bar_width=None, table_column=Column(ratio=1))] if wide else []),
             TextColumn("{task.fields[text]}", table_column=Column(no_wrap=True)),
             TimeRemainingColumn(compact=True, table_column=Column(no_wrap=True)),
             console=stderr(),
@@ -97,19 +134,20 @@ class _TrainingBar:
         )
         self.task = self.bar.add_task(label, total=epochs * passes, text="starting")
 
-    def passed(self, report: PassReport) -> None:
+    def passed(self, report: PassReport) -> str:
+        """Show a pass, and return it in words."""
         done = (report.epoch - 1) * self.passes + report.passes
         text = self._text(report.record())
         self.bar.update(self.task, completed=done, text=text)
+        return f"{self.label}: epoch {text}"
 
-    def epoch(self, record: dict[str, Any]) -> None:
+    def epoch(self, record: dict[str, Any]) -> str:
+        """Keep what an epoch found, and return it in words."""
         if "certified" in record:
             self.certified = f" certified {record['certified']['inconsistency']:.3g}"
-        if "valid" not in record:
-            return
-        self.valid = f" MRR {record['valid']['mrr']:.3f}"
-        if not stderr().is_terminal:
-            say(f"{self.label}: epoch {self._text(record)}")
+        if "valid" in record:
+            self.valid = f" MRR {record['valid']['mrr']:.3f}"
+        return f"{self.label}: epoch {self._text(record)}"
 
     def _text(self, record: dict[str, Any]) -> str:
         about = "~" if record.get("estimated") else ""

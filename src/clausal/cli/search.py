@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clausal.cli.inputs import GRAPH, ColumnsOption, SplitSeedOption, TestOption, ValidOption, read_clauses
+from clausal.cli.inputs import GRAPH, SplitSeedOption, TestOption, ValidOption, reads_graph
 from clausal.cli.output import Format, FormatOption, print_results, say, stderr
 from clausal.cli.presets import read_graph_and_settings
 from clausal.cli.progress import Bars
 from clausal.cli.train import refuse_with_resume
-from clausal.errors import InputError
+from clausal.cli.unknown import Unknown, UnknownOption
+from clausal.errors import InputError, count
 from clausal.presets import BEST
 
 if TYPE_CHECKING:
@@ -23,9 +24,11 @@ if TYPE_CHECKING:
 _SHOWN = 10
 
 
+@reads_graph
 def search(
     graph: Annotated[str | None, GRAPH] = None,
     clauses: Annotated[str | None, typer.Option(help="File of clauses to obey, as for train.")] = None,
+    unknown: UnknownOption = None,
     minutes: Annotated[
         float | None, typer.Option(help="End after this time in all; 30 where --trials is not given either.")
     ] = None,
@@ -37,7 +40,6 @@ def search(
     ] = None,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of the search; searches/GRAPH.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the search in --out.")] = False,
-    columns: ColumnsOption = "sro",
     valid: ValidOption = None,
     test: TestOption = None,
     split_seed: SplitSeedOption = None,
@@ -47,18 +49,18 @@ def search(
     target = _target(graph, out, resume)
     try:
         if resume:
-            refuse_with_resume(graph=graph, clauses=clauses, preset=preset, set=set)
+            refuse_with_resume(graph=graph, clauses=clauses, preset=preset, set=set, unknown=unknown)
             found = _resume(target, minutes, trials)
         else:
             found = _search(
                 str(graph),
                 clauses,
+                unknown,
                 target,
                 preset or BEST,
                 set or [],
                 minutes,
                 trials,
-                columns,
                 valid,
                 test,
                 split_seed,
@@ -76,10 +78,9 @@ def _target(graph: str | None, out: Path | None, resume: bool) -> Path:
         return out
     if graph is None:
         raise InputError("give a graph to search settings for: a folder, a file, or the name of a data set")
-    name = Path(graph).name
-    if name in ("", ".."):  # "." and ".." have no name of their own
-        name = Path(graph).resolve().name
-    return out or Path("searches") / (name.lstrip(".").partition(".")[0] or "graph")
+    from clausal.graph.addresses import short_name
+
+    return out or Path("searches") / short_name(graph)
 
 
 def _show_so_far(out: Path, format: Format) -> None:
@@ -93,12 +94,12 @@ def _show_so_far(out: Path, format: Format) -> None:
 def _search(
     source: str,
     clause_source: str | None,
+    unknown: Unknown | None,
     out: Path,
     preset: str,
     assignments: list[str],
     minutes: float | None,
     trials: int | None,
-    columns: str,
     valid: float | None,
     test: float | None,
     split_seed: int | None,
@@ -109,9 +110,16 @@ def _search(
 
     Limits.of(minutes, trials)  # before a large graph is read
 
-    clauses = read_clauses(clause_source)
-    graph, settings = read_graph_and_settings(
-        source, clauses, preset, None, assignments, columns=columns, valid=valid, test=test, split_seed=split_seed
+    graph, clauses, settings = read_graph_and_settings(
+        source,
+        clause_source,
+        unknown,
+        preset,
+        None,
+        assignments,
+        valid=valid,
+        test=test,
+        split_seed=split_seed,
     )
     fixed = [assignment.partition("=")[0].strip() for assignment in assignments]
     space = make_space(settings, clauses=bool(clauses), fixed=fixed, largest_dim=largest_dim(graph, settings))
@@ -139,13 +147,15 @@ class _TrialBars(Bars):
     def training_started(self, settings: Settings, clauses: int) -> None:
         if stderr().is_terminal:
             super().training_started(settings, clauses)
+        else:
+            self.now = f"{self.label}: training"
 
     def trial_finished(self, found: SearchResult, seconds_left: float | None) -> None:
         self.close()
         last = found.trials[-1]
         best = f"; best {found.best.value:.4f}, trial {found.best.number}" if found.best else ""
         time_left = "" if seconds_left is None else f"; {seconds_left / 60:.1f} min left"
-        say(f"trial {last.number}: {_outcome(last, found.metric)}{best}{time_left}: {last.describe()}")
+        self.say(f"trial {last.number}: {_outcome(last, found.metric)}{best}{time_left}: {last.describe()}")
 
 
 def _outcome(trial: Trial, metric: str) -> str:
@@ -165,7 +175,7 @@ def _show(found: SearchResult, format: Format) -> None:
         for trial in ranked
     ]
     shown = rows if format is Format.csv else rows[:_SHOWN]
-    print_results(format, shown, found.to_dict(), title=f"the best of {len(rows)} trials, on valid facts")
+    print_results(format, shown, found.to_dict(), title=f"the best of {count(len(rows), 'trial')}, on valid facts")
     if found.importances:
         shares = ", ".join(f"{name} {share:.0%}" for name, share in found.importances.items())
         say(f"what made the difference: {shares}")

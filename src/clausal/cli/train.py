@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clausal.cli.clause_use import advice, say_votes, show_clauses
-from clausal.cli.inputs import GRAPH, ColumnsOption, SplitSeedOption, TestOption, ValidOption, read_clauses
-from clausal.cli.output import Format, FormatOption, print_results, say
+from clausal.cli.inputs import GRAPH, SplitSeedOption, TestOption, ValidOption, reads_graph
+from clausal.cli.output import Format, FormatOption, NamesOption, print_results, say, shown_names
 from clausal.cli.presets import given_settings, read_graph_and_settings
 from clausal.cli.progress import Bars
+from clausal.cli.unknown import Unknown, UnknownOption
 from clausal.errors import InputError
+from clausal.errors import count as number
 from clausal.files import check_new_folder
 from clausal.presets import BEST
 
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from clausal.run import Run
 
 
+@reads_graph
 def train(
     graph: Annotated[str | None, GRAPH] = None,
     clauses: Annotated[
@@ -33,6 +36,7 @@ def train(
             "with it (fb122-simple)."
         ),
     ] = None,
+    unknown: UnknownOption = None,
     preset: Annotated[
         str | None,
         typer.Option(
@@ -50,21 +54,23 @@ def train(
     ] = False,
     out: Annotated[Path | None, typer.Option(help="Run directory to write; runs/GRAPH-SCORER-N by default.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with an unfinished run in --out.")] = False,
-    columns: ColumnsOption = "sro",
     valid: ValidOption = None,
     test: TestOption = None,
     split_seed: SplitSeedOption = None,
+    names: NamesOption = "short",
     format: FormatOption = Format.table,
 ) -> None:
     """Train a link predictor on facts so that it obeys clauses."""
     if resume:
-        refuse_with_resume(graph=graph, clauses=clauses, preset=preset, config=config, set=set, fast=fast)
+        refuse_with_resume(
+            graph=graph, clauses=clauses, preset=preset, config=config, set=set, fast=fast, unknown=unknown
+        )
         run = _resume(out)
     else:
         if fast and preset != BEST:
             raise InputError(f"--fast is for --preset {BEST}: it skips its race")
         race = preset == BEST and not fast
-        run = _train(graph, clauses, preset, config, set or [], out, columns, valid, test, split_seed, race)
+        run = _train(graph, clauses, unknown, preset, config, set or [], out, valid, test, split_seed, race)
     try:
         outcome, split, rows = _outcome(run)
     except (KeyError, TypeError, ValueError, AttributeError):  # a resumed run can have finished long ago
@@ -73,7 +79,7 @@ def train(
     if rows or format is not Format.table:
         print_results(format, rows, run.metrics, title=f"{split} facts, filtered ranking")
     if format is Format.table:
-        show_clauses(run)
+        show_clauses(run, shown_names(run.graph, names, format))
     if run.is_fused:
         say_votes(run.fusion)
     path, query = quote(str(run.path)), quote(_example_query(run))
@@ -84,11 +90,11 @@ def train(
 def _train(
     source: str | None,
     clause_source: str | None,
+    unknown: Unknown | None,
     preset: str | None,
     config: Path | None,
     assignments: list[str],
     out: Path | None,
-    columns: str,
     valid: float | None,
     test: float | None,
     split_seed: int | None,
@@ -98,10 +104,18 @@ def _train(
         raise InputError("give a graph to train on: a folder, a file, or the name of a data set")
     if out is not None:
         check_new_folder(out, "choose another --out, or go on with an unfinished run by --resume")
-    clauses = read_clauses(clause_source)
-    graph, settings = read_graph_and_settings(
-        source, clauses, preset, config, assignments, columns=columns, valid=valid, test=test, split_seed=split_seed
+    graph, clauses, settings = read_graph_and_settings(
+        source,
+        clause_source,
+        unknown,
+        preset,
+        config,
+        assignments,
+        valid=valid,
+        test=test,
+        split_seed=split_seed,
     )
+
     target = out or _free_directory(f"{graph.name}-{settings.model.scorer}")
     if out is None:
         say(f"run directory {target}")
@@ -114,7 +128,7 @@ def _train(
     from clausal.run import train as train_in
 
     _say_plan(clauses, settings)
-    with Bars() as bars:
+    with Bars(doing="preparing") as bars:
         return train_in(graph, clauses, settings, out=target, observer=bars)
 
 
@@ -144,9 +158,10 @@ def _say_plan(clauses: list[Clause], settings: Settings) -> None:
     for clause in find_tautologies(clauses):
         say(f"note: '{clause}' says nothing: it holds whatever the facts are")
     if about.adversary == "none":
-        say(f"{len(clauses):,} clauses are checked but not used: clauses.adversary is none")
+        are = "is" if len(clauses) == 1 else "are"
+        say(f"{number(len(clauses), 'clause')} {are} checked but not used: clauses.adversary is none")
     else:
-        say(f"{len(clauses):,} clauses, adversary {about.adversary}, weight {about.weight}")
+        say(f"{number(len(clauses), 'clause')}, adversary {about.adversary}, weight {about.weight}")
 
 
 def _outcome(run: Run) -> tuple[str, str, list[dict[str, Any]]]:
@@ -169,7 +184,8 @@ def _free_directory(name: str) -> Path:
 def _example_query(run: Run) -> str:
     facts = run.graph.test if len(run.graph.test) else run.graph.train
     subject, relation, _ = facts[0]
-    return f"{run.graph.relations[relation]}({run.graph.entities[subject]}, ?)"
+    names = run.graph.display
+    return f"{names.relation(run.graph.relations[relation])}({names.entity(run.graph.entities[subject])}, ?)"
 
 
 def refuse_with_resume(**given: object) -> None:

@@ -56,8 +56,10 @@ class Calibration:
     def probabilities(self, scores: Values, relations: NDArray[np.integer]) -> Values:
         """Return the probability that each fact is true, given its score and its relation's id."""
         found = np.empty(len(scores))
-        for relation in np.unique(relations).tolist():
-            rows, fit = relations == relation, self.relations.get(relation, self.overall)
+        order = np.argsort(relations, kind="stable")
+        distinct, starts = np.unique(relations[order], return_index=True)
+        for relation, rows in zip(distinct.tolist(), np.split(order, starts[1:]), strict=False):
+            fit = self.relations.get(relation, self.overall)
             found[rows] = sigmoid(fit.slope * scores[rows] + fit.intercept)
             curve = fit.curve or self.overall.curve
             if curve is not None:

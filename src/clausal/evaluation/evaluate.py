@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from clausal.choices import Filter, Ties
-from clausal.errors import InputError, did_you_mean
+from clausal.errors import InputError, count, did_you_mean
 from clausal.evaluation.known import Ids, Known
 from clausal.evaluation.protocol import Ranker
 from clausal.evaluation.ranking import rank
@@ -32,6 +32,17 @@ class Evaluation:
     filter: Filter
     split: str
     ranking: Ranking = "model"
+
+    def __repr__(self) -> str:
+        both = self.filtered["both"]
+        figures = f"MRR {both['mrr']:.3f}, Hits@10 {both['hits@10']:.3f}, {both['count']:,} facts"
+        return f"<Evaluation of {self.split} by {self.ranking}: {figures}>"
+
+    def _repr_html_(self) -> str:
+        from clausal.drawing import notebook
+        from clausal.evaluation.html import evaluation_html
+
+        return notebook(evaluation_html(self))
 
     @property
     def ties(self) -> Ties:
@@ -131,8 +142,8 @@ def _check(predictor: Ranker, graph: Graph, filter: str) -> None:
     sizes = (predictor.num_entities, predictor.num_relations)
     if sizes != (len(graph.entities), len(graph.relations)):
         raise InputError(
-            f"the link predictor knows {sizes[0]:,} entities and {sizes[1]:,} relations, but {graph.name} "
-            f"has {len(graph.entities):,} and {len(graph.relations):,}: use the graph it was trained on"
+            f"the link predictor knows {count(sizes[0], 'entity', 'entities')} and {count(sizes[1], 'relation')}, "
+            f"but {graph.name} has {len(graph.entities):,} and {len(graph.relations):,}: use its own graph"
         )
 
 
@@ -155,5 +166,7 @@ def _places(part: Facts, facts: Facts, name: str) -> Ids:
     found = places[ids[len(facts) :]]
     missing = int((found < 0).sum())
     if missing:
-        raise InputError(f"{missing:,} facts of part '{name}' are not in the test split; a part is a subset of test")
+        raise InputError(
+            f"part '{name}' has {count(missing, 'fact')} outside of the test split; a part is a subset of test"
+        )
     return found

@@ -11,10 +11,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from clausal.errors import InputError, RunError
+from clausal.errors import InputError, RunError, count
 from clausal.graph.graph import Facts
 
 _FACTS_AT_ONCE = 16_384
+_FACTS_IN_CACHE = 1024
+"""Facts that a model on a CPU scores at a time: their vectors stay in the cache, which takes half the time."""
 
 
 class Ranker(Protocol):
@@ -60,8 +62,10 @@ def score_facts(predictor: Ranker, facts: Facts) -> NDArray[np.float64]:
     """Score facts given as rows of ids, some at a time; NaN is a failure. Shape [facts]."""
     check_facts(facts, predictor)
     ids = torch.from_numpy(facts.astype(np.int64))
+    small = isinstance(predictor, nn.Module) and predictor.device.type == "cpu"
+    size = _FACTS_IN_CACHE if small else _FACTS_AT_ONCE
     with scoring(predictor):
-        pieces = [predictor.score(*piece.to(predictor.device).unbind(1)) for piece in ids.split(_FACTS_AT_ONCE)]
+        pieces = [predictor.score(*piece.to(predictor.device).unbind(1)) for piece in ids.split(size)]
     scores: NDArray[np.float64] = torch.cat(pieces).double().cpu().numpy()
     if np.isnan(scores).any():
         raise not_numbers()
@@ -80,8 +84,9 @@ def check_facts(facts: Facts, predictor: Ranker) -> None:
     if len(outside):
         row = int(outside[0])
         raise InputError(
-            f"fact {row} has ids {facts[row].tolist()}, but the link predictor knows {limits[0]:,} entities "
-            f"and {limits[1]:,} relations; read the facts with the vocabulary the predictor was trained on"
+            f"fact {row} has ids {facts[row].tolist()}, but the link predictor knows "
+            f"{count(limits[0], 'entity', 'entities')} and {count(limits[1], 'relation')}; "
+            "read the facts with its vocabulary"
         )
 
 

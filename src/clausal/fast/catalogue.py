@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from clausal.adversary.adversary import Adversary, Vectors
     from clausal.adversary.ascent import GradientAscent
     from clausal.adversary.clauses import ClauseGroup
+    from clausal.adversary.hard.structure import Structure
     from clausal.evaluation.entities.middles import SortedMiddles
     from clausal.model.predictor import LinkPredictor
     from clausal.training.against_all.losses import AllEntitiesLoss
@@ -172,6 +173,12 @@ def _aligned_products(queries: Tensor, candidates: Tensor) -> str | None:
     return "has no gradient" if torch.is_grad_enabled() else None
 
 
+def _orders_on_cpu(structure: Structure, device: torch.device) -> str | None:
+    if device.type != "cpu":
+        return _ELSEWHERE
+    return None if find_spec("numba") else "needs numba: pip install numba"
+
+
 FORMS = (
     FastForm(
         "ascent by CPU kernels",
@@ -220,6 +227,13 @@ FORMS = (
     ),
     FastForm(
         "passes as a CUDA graph", "clausal.training.step:Pass", "clausal.fast.recording:RecordedPass", _recorded_pass
+    ),
+    FastForm(
+        "projection onto orders by a CPU kernel",
+        "clausal.adversary.hard.projection:Projection",
+        "clausal.fast.cpu.orders:CompiledProjection",
+        _orders_on_cpu,
+        loads_kernels=True,
     ),
     FastForm(
         "AdaGrad by a GPU kernel", "torch.optim.adagrad:Adagrad", "clausal.fast.adagrad:FusedAdagrad", _adagrad_on_gpu

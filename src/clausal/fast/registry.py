@@ -111,8 +111,10 @@ def _registered() -> dict[str, list[FastForm]]:
     if not _FORMS:
         from clausal.fast.catalogue import FORMS
 
+        forms: dict[str, list[FastForm]] = {}
         for form in FORMS:
-            _FORMS.setdefault(form.reference, []).append(form)
+            forms.setdefault(form.reference, []).append(form)
+        _FORMS.update(forms)  # at once: another thread may be asking
     return _FORMS
 
 

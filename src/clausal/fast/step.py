@@ -54,6 +54,7 @@ class FusedStep(Step):
         (group,) = self.optimizer.param_groups
         entity_sums, relation_sums = (self.optimizer.state[table]["sum"] for table in (self.entities, self.relations))
         self.kernels.adagrad_(entity_sums, relation_sums, group["lr"])  # (θ, γ) ← (θ, γ) − η g, hⱼ ← proj(hⱼ)
+        self.objective.predictor.obey_()
         return Losses(fact_loss, inconsistency)
 
     def _add_clause_gradients(self) -> Tensor:

@@ -11,9 +11,12 @@ from clausal.fusion.evidence import BEST, FEATURES, MODEL, VOTES, Evidence, vote
 from clausal.fusion.naming import attribute_clause, edge_fact, path_clause, path_instance
 from clausal.fusion.questions import model_scores
 from clausal.fusion.ranker import Fused
+from clausal.graph.display import DisplayNames
 from clausal.graph.graph import Graph
-from clausal.graph.query import Fact
+from clausal.graph.query import Fact, print_fact
 from clausal.logic.mining import SOME
+from clausal.logic.parser import parse_clause
+from clausal.logic.printer import print_clause
 
 
 @dataclass(frozen=True)
@@ -32,11 +35,16 @@ class Contribution:
     facts: tuple[Fact, ...] = ()
 
     def __str__(self) -> str:
+        return self.text()
+
+    def text(self, names: DisplayNames | None = None) -> str:
+        """Return the part as lines, by display names where they are given."""
         if self.clause is None:
             return f"{self.value:+.3f}  {self.of}"
+        clause = self.clause if names is None else print_clause(parse_clause(self.clause), names)
         counts = f"{self.support:,.0f} of {self.predictions:,.0f} predictions are facts of train"
-        proof = "".join(f"\n          {fact}" for fact in self.facts)
-        return f"{self.value:+.3f}  {self.clause}  (confidence {self.confidence:.3f}: {counts}){proof}"
+        proof = "".join(f"\n          {print_fact(fact, names)}" for fact in self.facts)
+        return f"{self.value:+.3f}  {clause}  (confidence {self.confidence:.3f}: {counts}){proof}"
 
     def to_json(self) -> dict[str, Any]:
         """Return a JSON object."""
@@ -54,9 +62,13 @@ class FusedExplanation:
     contributions: tuple[Contribution, ...]
 
     def __str__(self) -> str:
+        return self.text()
+
+    def text(self, names: DisplayNames | None = None) -> str:
+        """Return the explanation as lines, by display names where they are given."""
         number = f"{self.rank}. "
-        lines = [f"{number}{self.fact}  score {self.score:.3f}"]
-        return "\n".join([*lines, *(" " * len(number) + str(one) for one in self.contributions)])
+        lines = [f"{number}{print_fact(self.fact, names)}  score {self.score:.3f}"]
+        return "\n".join([*lines, *(" " * len(number) + one.text(names) for one in self.contributions)])
 
     def to_json(self) -> dict[str, Any]:
         """Return a JSON object."""

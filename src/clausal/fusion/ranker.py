@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -11,12 +13,12 @@ from clausal.fusion.evidence import Evidence
 from clausal.fusion.lists import Ids, Reals
 from clausal.fusion.questions import model_scores
 
-_FACTS_AT_ONCE = 512
+_QUESTIONS_AT_ONCE = 512
 _DIGITS = (16, 13, 12, 12)
 """Bits of the best confidence in a score of rules, of the second best, and so on: 53 in all."""
 
 
-class _Votes:
+class _Votes(ABC):
     """A ranker that answers questions (entity, label, ?); the score of a fact is the mean of its two sides'."""
 
     def __init__(self, evidence: Evidence, device: torch.device) -> None:
@@ -32,9 +34,9 @@ class _Votes:
         """How many relations there are."""
         return self.evidence.relations
 
+    @abstractmethod
     def answers(self, entities: Ids, labels: Ids) -> Tensor:
         """Score all entities as answers to questions: [questions, entities]."""
-        raise NotImplementedError
 
     def score(self, subjects: Tensor, relations: Tensor, objects: Tensor) -> Tensor:
         """Score facts given by ids: the mean of their scores as answers for the subject and for the object."""
@@ -42,14 +44,25 @@ class _Votes:
             column.reshape(-1).cpu().numpy().astype(np.int64)
             for column in torch.broadcast_tensors(subjects, relations, objects)
         )
-        found = []
-        for start in range(0, len(subject), _FACTS_AT_ONCE):
-            s, r, o = (column[start : start + _FACTS_AT_ONCE] for column in (subject, relation, object))
-            rows = torch.arange(len(s), device=self.device)
-            as_object = self.answers(s, r)[rows, torch.from_numpy(o).to(self.device)]
-            as_subject = self.answers(o, r + self.num_relations)[rows, torch.from_numpy(s).to(self.device)]
-            found.append((as_object + as_subject) / 2)
-        return torch.cat(found) if found else torch.empty(0, device=self.device)
+        as_object = self._of_answers(subject, relation, object)
+        as_subject = self._of_answers(object, relation + self.num_relations, subject)
+        return (as_object + as_subject) / 2
+
+    def _of_answers(self, entities: Ids, labels: Ids, answers: Ids) -> Tensor:
+        """Score one answer to each question; a question that is asked several times is answered once."""
+        keys, places = np.unique(entities * (2 * self.num_relations) + labels, return_inverse=True)
+        order = np.argsort(places, kind="stable")
+        starts = np.searchsorted(places[order], np.arange(len(keys) + 1))
+        found = torch.empty(0, device=self.device)
+        for start in range(0, len(keys), _QUESTIONS_AT_ONCE):
+            some = keys[start : start + _QUESTIONS_AT_ONCE]
+            here = order[starts[start] : starts[start + len(some)]]
+            scores = self.answers(some // (2 * self.num_relations), some % (2 * self.num_relations))
+            if not start:
+                found = scores.new_empty(len(entities))
+            rows, columns = (torch.from_numpy(ids).to(self.device) for ids in (places[here] - start, answers[here]))
+            found[torch.from_numpy(here).to(self.device)] = scores[rows, columns]
+        return found
 
     def score_objects(self, subjects: Tensor, relations: Tensor) -> Tensor:
         """Score all entities as the object of (s, r, ?): ids [queries], scores [queries, entities]."""

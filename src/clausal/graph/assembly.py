@@ -18,19 +18,23 @@ from numpy.typing import NDArray
 from clausal.errors import InputError
 from clausal.graph.facts import Facts, distinct_facts, found_in, no_facts
 from clausal.graph.graph import Graph
+from clausal.graph.odd_names import missing_values, note_on_spaces, padded, trimmed
 from clausal.graph.vocabulary import Names
 
 Ids = NDArray[np.int32]
 
 _FEW_NAMES = 1 << 16
+_ROWS_LOOKED_AT = 1 << 18
 _BUCKETS = 256
-_SHUFFLED = np.random.default_rng(0).permutation(256).astype(np.uint8)  # digits are neighbours; this spreads their sums
 _NAMES_IN_A_RANGE = 1 << 18
 _SAMPLE = 64  # names looked at for each border between two ranges
 
 
-def build_graph(tables: Mapping[str, Any], *, name: str) -> Graph:
-    """Build a graph from tables of names by split; the vocabulary is that of all splits, sorted by name."""
+def build_graph(tables: Mapping[str, Any], *, name: str, notes: Sequence[str] = ()) -> Graph:
+    """Build a graph from tables of names by split; the vocabulary is that of all splits, sorted by name.
+
+    ``notes`` are what the reading found. Spaces around names are taken off.
+    """
     if "train" not in tables or tables["train"].num_rows == 0:
         raise InputError(f"{name}: train holds no facts")
     lengths = [table.num_rows for table in tables.values()]
@@ -38,6 +42,9 @@ def build_graph(tables: Mapping[str, Any], *, name: str) -> Graph:
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:  # pyarrow and numpy work without the interpreter
         relation_names, (relation_ids,) = encode([columns["relation"]], pool)
         entity_names, (subject_ids, object_ids) = encode([columns["subject"], columns["object"]], pool)
+    if spaced := [*padded(entity_names), *padded(relation_names)]:
+        without = {split: trimmed(table) for split, table in tables.items()}
+        return build_graph(without, name=name, notes=[*notes, note_on_spaces(spaced)])
     facts = np.empty((sum(lengths), 3), dtype=np.int32)
     facts[:, 0], facts[:, 1], facts[:, 2] = subject_ids, relation_ids, object_ids
     sizes = len(entity_names), len(relation_names)
@@ -45,9 +52,12 @@ def build_graph(tables: Mapping[str, Any], *, name: str) -> Graph:
     splits, keys = {}, {}
     for split, rows in whole.items():
         splits[split], keys[split] = distinct_facts(rows, *sizes)
+    entities, relations = entity_names.to_pylist(), relation_names.to_pylist()
+    words = dict.fromkeys([*missing_values(entities), *missing_values(relations)])
+    doubts = [f"'{word}' is read as a name; if it stands for a missing value, take its facts out" for word in words]
     return Graph(
-        entities=Names(entity_names.to_pylist(), "entity"),
-        relations=Names(relation_names.to_pylist(), "relation"),
+        entities=Names(entities, "entity"),
+        relations=Names(relations, "relation"),
         train=splits["train"],
         valid=splits.get("valid", no_facts()),
         test=splits.get("test", no_facts()),
@@ -55,20 +65,20 @@ def build_graph(tables: Mapping[str, Any], *, name: str) -> Graph:
         duplicates={
             split: len(rows) - len(splits[split]) for split, rows in whole.items() if len(rows) > len(splits[split])
         },
-        notes=tuple(_oddities(splits, keys, *sizes)) if len(splits) > 1 else (),
+        notes=(*notes, *doubts, *(_oddities(splits, keys, *sizes) if len(splits) > 1 else ())),
     )
 
 
 def look_up(table: Any, entities: Names, relations: Names) -> Facts:
     """Return the facts of a table of names over an existing vocabulary, with -1 for an unknown name."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     facts = np.empty((table.num_rows, 3), dtype=np.int32)
-    known = {names.kind: pa.array(list(names), pa.string()) for names in (entities, relations)}
-    kinds = {"subject": entities.kind, "relation": relations.kind, "object": entities.kind}
-    for index, (field, kind) in enumerate(kinds.items()):
-        facts[:, index] = pc.fill_null(pc.index_in(table.column(field), value_set=known[kind]), -1).to_numpy()
+    for index, (field, names) in enumerate({"subject": entities, "relation": relations, "object": entities}.items()):
+        encoded = table.column(field).dictionary_encode().combine_chunks()
+        given = encoded.dictionary.to_pylist()
+        ids = names.ids(given)
+        for place in np.flatnonzero(ids < 0):
+            ids[place] = names.ids([given[place].strip()])[0]
+        facts[:, index] = ids[encoded.indices.to_numpy()]
     return facts
 
 
@@ -114,8 +124,7 @@ def encode(columns: Sequence[Any], pool: ThreadPoolExecutor) -> tuple[Any, list[
     import pyarrow as pa
 
     chunks = [chunk for column in columns for chunk in column.chunks if len(chunk)]
-    few = len(max(chunks, key=len).unique()) <= _FEW_NAMES
-    names, encoded = _encode_together(chunks, pool) if few else _encode_in_buckets(chunks, pool)
+    names, encoded = _encode_together(chunks, pool) if _has_few_names(chunks) else _encode_in_buckets(chunks, pool)
     order = sorted_order(names, pool)
     ranks = np.empty(len(order), dtype=np.int32)
     ranks[order] = np.arange(len(order), dtype=np.int32)
@@ -127,6 +136,16 @@ def encode(columns: Sequence[Any], pool: ThreadPoolExecutor) -> tuple[Any, list[
 
     ids = np.concatenate(list(pool.map(ids_of, encoded)))
     return names.take(pa.array(order)), np.split(ids, np.cumsum([len(column) for column in columns])[:-1])
+
+
+def _has_few_names(chunks: Sequence[Any]) -> bool:
+    """Tell from some chunks whether a hash table of all names is small; chunks of long names have few rows each."""
+    import pyarrow as pa
+
+    largest = max(map(len, chunks))
+    wanted = 1 + _ROWS_LOOKED_AT // largest
+    sample = pa.chunked_array(chunks[:: max(1, len(chunks) // wanted)])
+    return len(sample.unique()) <= _FEW_NAMES
 
 
 def sorted_order(names: Any, pool: ThreadPoolExecutor) -> NDArray[np.intp]:
@@ -170,8 +189,10 @@ def _encode_in_buckets(chunks: Sequence[Any], pool: ThreadPoolExecutor) -> tuple
 
     def encode_bucket(bucket: int) -> tuple[Any, Ids]:
         pieces = [names[starts[bucket] : starts[bucket + 1]] for _, names, starts in dealt]
-        encoded = pa.chunked_array(pieces, type=pa.string()).dictionary_encode().combine_chunks()
-        return encoded.dictionary, encoded.indices.to_numpy()
+        encoded = pa.chunked_array(pieces, type=pa.string()).dictionary_encode().chunks  # all have one dictionary
+        if not encoded:
+            return pa.array([], pa.string()), np.empty(0, dtype=np.int32)
+        return encoded[-1].dictionary, np.concatenate([chunk.indices.to_numpy() for chunk in encoded])
 
     dictionaries, positions = zip(*pool.map(encode_bucket, range(_BUCKETS)), strict=True)
     before = np.cumsum([0, *map(len, dictionaries)], dtype=np.int32)
@@ -191,18 +212,19 @@ def _encode_in_buckets(chunks: Sequence[Any], pool: ThreadPoolExecutor) -> tuple
 def _deal(chunk: Any) -> tuple[NDArray[np.intp], Any, NDArray[np.intp]]:
     """Return a chunk's rows in the order of their buckets, the names in that order, and where each bucket starts.
 
-    A name's bucket is the sum of its shuffled bytes, modulo 256.
+    A name's bucket is the sum of its mixed bytes, modulo 256.
     """
     import pyarrow as pa
 
     _, offsets, text = chunk.buffers()
     starts = np.frombuffer(offsets, dtype=np.int32)[chunk.offset : chunk.offset + len(chunk) + 1]
-    sums = np.zeros(1 + starts[-1] - starts[0], dtype=np.uint8)  # of all bytes before; unsigned bytes wrap around
-    if text is not None:
-        shuffled = _SHUFFLED.take(np.frombuffer(text, dtype=np.uint8)[starts[0] : starts[-1]])
-        np.cumsum(shuffled, dtype=np.uint8, out=sums[1:])
-    before = sums[starts - starts[0]]
-    bucket = before[1:] - before[:-1]
+    content = np.frombuffer(text or b"", dtype=np.uint8)[starts[0] : starts[-1]]
+    mixed = np.zeros(len(content) + 1, dtype=np.uint8)  # ends in a zero, for names that are empty
+    np.multiply(content, 37, out=mixed[:-1])  # digits are neighbours; this spreads their sums
+    mixed[:-1] ^= content >> 1
+    mixed[:-1] *= content
+    bucket = np.add.reduceat(mixed, starts[:-1] - starts[0], dtype=np.uint8)  # bytes wrap around
+    bucket[starts[1:] == starts[:-1]] = 0
     rows = np.argsort(bucket, kind="stable")
     sizes = np.bincount(bucket, minlength=_BUCKETS)
     return rows, chunk.take(pa.array(rows)), np.concatenate([[0], np.cumsum(sizes)])

@@ -20,7 +20,7 @@ def no_facts() -> Facts:
     return np.empty((0, 3), dtype=np.int32)
 
 
-def fact_keys(facts: Facts, entities: int, relations: int) -> NDArray[np.int64]:
+def fact_keys(facts: NDArray[np.integer], entities: int, relations: int) -> NDArray[np.int64]:
     """Pack each fact into one integer, different for different facts. Shape [facts]."""
     if entities * entities * relations >= 2**63:
         raise InputError(f"a graph of {entities:,} entities and {relations:,} relations is too large")

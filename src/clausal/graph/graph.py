@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from clausal.errors import InputError
+from clausal.errors import InputError, count
+from clausal.graph.display import DisplayNames
 from clausal.graph.facts import Facts as Facts
 from clausal.graph.facts import no_facts as no_facts
 from clausal.graph.splits import DrawnSplit, split_facts
@@ -26,6 +28,10 @@ class Graph:
     ``duplicates`` counts the repeated facts that were dropped, by split.
     ``notes`` are sentences a user should read, such as how many facts of test also occur in train.
     ``drawn`` says how valid and test were held out at random, where they were.
+    ``prefixes`` are short forms of the beginnings of IRIs, as an RDF file declares them: ``brick`` for its IRI.
+    ``literals`` are the texts and numbers of entities, which are no facts, as a pyarrow table of the columns subject,
+    property, value, language and datatype, all of them text; the last two are empty where there is none.
+    ``source`` says where the facts were read: a path, or the address and the query of a database without its secrets.
     """
 
     entities: Names
@@ -38,25 +44,48 @@ class Graph:
     duplicates: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     drawn: DrawnSplit | None = None
+    prefixes: Mapping[str, str] = field(default_factory=dict)
+    literals: Any = None
+    source: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def from_triples(cls, train: Any, valid: Any = None, test: Any = None, *, name: str = "graph") -> Graph:
-        """Make a graph from names: iterables of (subject, relation, object), or data frames.
+    def from_triples(
+        cls,
+        train: Any,
+        valid: Any = None,
+        test: Any = None,
+        *,
+        columns: str | Sequence[str] = "sro",
+        name: str = "graph",
+    ) -> Graph:
+        """Make a graph from names in Python: data frames, tuples, graphs of NetworkX, triples factories of PyKEEN.
 
-        A data frame's columns are found by name (subject, relation, object); without such names the first
-        three are taken in that order. ``Graph.from_triples(frame).split()`` holds out valid and test facts.
+        A data frame is whatever speaks Arrow's protocol. Its columns are found by their usual names, such as source,
+        type, target, or by ``columns``, the names of three; only columns without names are taken in their order.
+        ``Graph.from_triples(frame).split()`` holds out valid and test facts, as ``load_graph(frame)`` does at once.
         """
         from clausal.graph.assembly import build_graph  # these import pyarrow when called
+        from clausal.graph.columns import parse_columns
         from clausal.graph.python_triples import table_of_triples
 
+        chosen, notes = parse_columns(columns), list[str]()
         given = {"train": train, "valid": valid, "test": test}
-        tables = {split: table_of_triples(triples, split) for split, triples in given.items() if triples is not None}
-        return build_graph(tables, name=name)
+        tables = {
+            split: table_of_triples(triples, chosen, split, notes.append)
+            for split, triples in given.items()
+            if triples is not None
+        }
+        return build_graph(tables, name=name, notes=notes)
 
     @property
     def splits(self) -> dict[str, Facts]:
         """The three splits by name."""
         return {"train": self.train, "valid": self.valid, "test": self.test}
+
+    @cached_property
+    def display(self) -> DisplayNames:
+        """How names are shown, and found again by a short form or a label."""
+        return DisplayNames(self.entities, self.relations, self.prefixes, self.literals)
 
     @property
     def known(self) -> Facts:
@@ -69,19 +98,26 @@ class Graph:
         asked, held_out = round((valid + test) * len(self.train)), len(valid_facts) + len(test_facts)
         notes = self.notes
         if held_out < asked - 1:  # shares are rounded one by one
-            notes += (f"{held_out:,} facts are held out, not {asked:,}: train needs the rest to keep every name",)
+            notes += (f"{count(held_out, 'fact')} held out, not {asked:,}: train needs the rest to keep every name",)
         drawn = DrawnSplit(valid, test, seed)
         return replace(self, train=train, valid=valid_facts, test=test_facts, parts={}, notes=notes, drawn=drawn)
+
+    def __repr__(self) -> str:
+        return f"<Graph {self.summary()}>"
+
+    def _repr_html_(self) -> str:
+        from clausal.drawing import notebook
+        from clausal.graph.html import graph_html
+
+        return notebook(graph_html(self))
 
     def summary(self) -> str:
         """Describe the graph in one line."""
         sizes = " / ".join(f"{len(facts):,}" for facts in self.splits.values())
         dropped = sum(self.duplicates.values())
-        note = f", {dropped:,} duplicates dropped" if dropped else ""
-        return (
-            f"{self.name}: {len(self.entities):,} entities, {len(self.relations):,} relations, "
-            f"{sizes} facts (train / valid / test){note}"
-        )
+        note = f", {count(dropped, 'duplicate')} dropped" if dropped else ""
+        entities, relations = count(len(self.entities), "entity", "entities"), count(len(self.relations), "relation")
+        return f"{self.name}: {entities}, {relations}, {sizes} facts (train / valid / test){note}"
 
 
 def check_part_name(name: str) -> None:

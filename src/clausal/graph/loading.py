@@ -1,83 +1,182 @@
-"""Loading: a graph from a folder, from one file or by the name of a known data set; facts over a known vocabulary.
-
-Facts of a file over the vocabulary of a graph, with or without labels, are for the evaluation of a trained model.
-"""
+"""Loading: a graph from a folder, files, a database, Python or by the name of a data set."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from clausal.errors import InputError, did_you_mean
 from clausal.files import enough_memory_to_read
-from clausal.graph.assembly import build_graph, look_up
+from clausal.graph.addresses import is_database, public
+from clausal.graph.assembly import build_graph
 from clausal.graph.catalogue import DATASETS
+from clausal.graph.columns import Columns, parse_columns
+from clausal.graph.databases import read_database
 from clausal.graph.datasets import dataset_folder
-from clausal.graph.delimited import Complaint
-from clausal.graph.facts import Facts, drop_duplicates, occur_in
 from clausal.graph.graph import Graph
-from clausal.graph.layout import ENDINGS, parse_columns, stem_and_ending
-from clausal.graph.tables import bad_row, read_table
-from clausal.graph.vocabulary import Names
+from clausal.graph.layout import ENDINGS, stem_and_ending
+from clausal.graph.lookup import read_parts
+from clausal.graph.python_triples import table_of_triples
+from clausal.graph.rdf import RDF_ENDINGS, BlankNodes, Literals, RdfOptions, Statements, join_statements, read_rdf
+from clausal.graph.rdf.statements import FACT_COLUMNS
+from clausal.graph.tables import read_table
 from clausal.observer import Observer, replaces
 
 _SPLITS = {"train": "train", "valid": "valid", "validation": "valid", "dev": "valid", "test": "test"}
-_LABELS = {"1": True, "+1": True, "true": True, "0": False, "-1": False, "false": False}
+_MOST_FILES_SHOWN = 10
 
 
 @replaces(progress=("advanced", lambda what, done, total, unit: (what, done, total)))
 def load_graph(
-    source: str | Path,
+    source: Any,
     *,
-    columns: str = "sro",
+    columns: str | Sequence[str] = "sro",
+    header: str = "auto",
+    query: str | None = None,
     valid: float = 0.1,
     test: float = 0.1,
     seed: int = 0,
+    literals: Literals = "skip",
+    blank_nodes: BlankNodes = "skip",
+    base: str | None = None,
     observer: Observer | None = None,
 ) -> Graph:
-    """Load a graph from a folder, a file, or a data set's name; a path that exists comes before a name.
+    """Load a graph from a folder, files, a database, a data set's name, or what ``Graph.from_triples`` takes.
 
     A folder holds the files train, valid (or dev, validation) and test, with any supported ending; further files
-    such as ``test-I`` are named parts of test. One file is split at random: ``valid`` and ``test`` are the shares.
+    such as ``test-I`` are named parts of test. A folder of RDF files without these, and a list of files, are one graph.
+    Everything but a folder of splits is split at random: ``valid`` and ``test`` are the shares. A path that exists
+    comes before a name.
+    ``columns`` is the order of columns without names, or the names of three; ``header="no"`` says that every line of a
+    text file is a fact. A database is given as ``duckdb:FILE``, ``sqlite:FILE`` or ``postgresql://HOST/NAME``, and
+    ``query`` selects its facts.
+
+    Of RDF, literals are kept aside in ``Graph.literals``, and statements about blank nodes are left out, unless
+    ``literals`` and ``blank_nodes`` say otherwise; ``base`` makes relative IRIs whole. See ``RdfOptions``.
     """
-    with enough_memory_to_read(source):
-        return _load(source, columns, valid, test, seed, observer)
+    reading = _Reading(parse_columns(columns, header), RdfOptions(literals, blank_nodes, base), observer)
+    named = isinstance(source, (str, Path))
+    if query is not None and not (named and is_database(source)):
+        raise InputError("a query needs a database: duckdb:FILE, sqlite:FILE or postgresql://HOST/NAME")
+    with enough_memory_to_read(public(source) if named else type(source).__name__):
+        return _load(source, query, reading, lambda graph: graph.split(valid=valid, test=test, seed=seed))
 
 
-def _load(source: str | Path, columns: str, valid: float, test: float, seed: int, observer: Observer | None) -> Graph:
+@dataclass(frozen=True)
+class _Reading:
+    """How files are read, whatever they hold."""
+
+    columns: Columns
+    rdf: RdfOptions
+    observer: Observer | None
+
+    def statements(self, path: Path, notes: list[str], *, scope: str | None = None, number: int = 0) -> Statements:
+        """Return what a file says; what a user should know of a table is added to ``notes``."""
+        if stem_and_ending(path)[1] in RDF_ENDINGS and path.exists():
+            return read_rdf(path, self.rdf, scope=scope, number=number, observer=self.observer)
+        return Statements(read_table(path, self.columns, notes.append).select(FACT_COLUMNS))
+
+
+def _load(source: Any, query: str | None, reading: _Reading, split: Callable[[Graph], Graph]) -> Graph:
+    if _are_files(source):
+        return split(_load_files([Path(one) for one in source], reading))
+    if not isinstance(source, (str, Path)) or is_database(source):
+        return split(_load_table(source, query, reading.columns))
     path = Path(source)
     if path.is_dir():
-        return _load_folder(path, path.resolve().name, columns)
+        files = _files_of_facts(path)
+        documents = [] if files else _rdf_files(path)
+        if documents:
+            return split(_load_files(documents, reading, folder=path))
+        return _load_folder(path, files, path.resolve().name, reading)
     if path.exists():
-        graph = build_graph({"train": read_table(path, parse_columns(columns))}, name=stem_and_ending(path)[0])
-        return graph.split(valid=valid, test=test, seed=seed)
-    name = str(source).casefold()
-    if name in DATASETS:
-        return _load_folder(dataset_folder(name, observer), name, "sro")
-    raise InputError(
-        f"{source}: no such file or folder, and no known data set ({', '.join(DATASETS)})"
-        f"{did_you_mean(str(source), DATASETS)}"
-    )
+        return split(_load_files([path], reading))
+    folder = _known_folder(str(source), reading.observer)
+    usual = replace(reading, columns=Columns())
+    return _load_folder(folder, _files_of_facts(folder), str(source).casefold(), usual)
 
 
-def _load_folder(folder: Path, name: str, columns: str) -> Graph:
-    fields = parse_columns(columns)
-    files = _files_of_facts(folder)
+def _are_files(source: Any) -> bool:
+    """Say whether a source is a list of paths; a list of anything else holds facts."""
+    listed = isinstance(source, Sequence) and not isinstance(source, (str, bytes))
+    return listed and all(isinstance(one, (str, Path)) for one in source)
+
+
+def _load_table(source: Any, query: str | None, columns: Columns) -> Graph:
+    """Load the facts of a database, or those that Python has."""
+    notes: list[str] = []
+    origin = {}
+    if isinstance(source, (str, Path)):
+        table, name = read_database(str(source), query, columns, notes.append)
+        origin = {"address": public(source)} | ({} if query is None else {"query": public(query)})
+    else:
+        table, name = table_of_triples(source, columns, "facts", notes.append), "graph"
+    return replace(build_graph({"train": table}, name=name, notes=notes), source=origin)
+
+
+def _known_folder(source: str, observer: Observer | None) -> Path:
+    """Return the folder of a data set that is given by its name."""
+    name = source.casefold()
+    if name not in DATASETS:
+        raise InputError(
+            f"{public(source)}: no such file or folder, and no known data set ({', '.join(DATASETS)})"
+            f"{did_you_mean(source, DATASETS)}"
+        )
+    return dataset_folder(name, observer)
+
+
+def _load_files(paths: Sequence[Path], reading: _Reading, folder: Path | None = None) -> Graph:
+    """Load one graph of all facts of some files; blank nodes of two files are never the same."""
+    if not paths:
+        raise InputError("an empty list of files, or of facts; give at least one")
+    several = len(paths) > 1
+    notes: list[str] = []
+    if several:
+        shown = ", ".join(path.name for path in paths[:_MOST_FILES_SHOWN])
+        more = f" and {len(paths) - _MOST_FILES_SHOWN:,} more" if len(paths) > _MOST_FILES_SHOWN else ""
+        notes.append(f"{len(paths):,} files are one graph: {shown}{more}")
+    read = [
+        reading.statements(path, notes, number=number if several else 0) for number, path in enumerate(paths, start=1)
+    ]
+    where = str(paths[0]) if not several else f"{paths[0].parent}: {len(paths)} files"
+    name = stem_and_ending(paths[0])[0] if folder is None else folder.resolve().name
+    graph = _graph_of({"train": join_statements(read)}, {"train": where}, name, notes)
+    return replace(graph, source={"address": ", ".join(map(str, paths)) if folder is None else str(folder)})
+
+
+def _load_folder(folder: Path, files: dict[str, Path], name: str, reading: _Reading) -> Graph:
+    """Load the splits of a folder; blank nodes of the same label are the same in all of them."""
     if "train" not in files:
         found = ", ".join(sorted(entry.name for entry in folder.iterdir())) or "nothing"
         raise InputError(
-            f"{folder}: no train file; found {found}; expected train, valid and test, such as train.txt or train.tsv.gz"
+            f"{folder}: no train file; found {found}; expected train, valid and test, such as train.txt or "
+            "train.tsv.gz, or files of RDF, such as facts.ttl"
         )
+    notes: list[str] = []
     parts = {part: files.pop(part) for part in list(files) if part not in _SPLITS.values()}
-    graph = build_graph({split: read_table(path, fields) for split, path in files.items()}, name=name)
+    read = {split: reading.statements(path, notes, scope=name) for split, path in files.items()}
+    graph = _graph_of(read, {split: str(path) for split, path in files.items()}, name, notes)
     if parts and "test" not in files:
         raise InputError(f"{next(iter(parts.values()))}: a part of test, but {folder} has no test file")
-    return replace(graph, parts=_read_parts(parts, fields, graph))
+    return replace(graph, parts=read_parts(parts, reading.columns, graph), source={"address": str(folder)})
+
+
+def _graph_of(read: Mapping[str, Statements], paths: Mapping[str, str], name: str, notes: Sequence[str]) -> Graph:
+    """Make a graph of the statements of each split; ``paths`` name where they come from."""
+    for split, statements in read.items():
+        if statements.facts.num_rows == 0:
+            left_out = "; ".join(note for note in statements.notes())
+            raise InputError(f"{paths[split]}: the file holds no facts{f': {left_out}' if left_out else ''}")
+    together = join_statements(list(read.values()))
+    tables = {split: statements.facts for split, statements in read.items()}
+    graph = build_graph(tables, name=name, notes=[*notes, *together.notes()])
+    return replace(graph, prefixes=together.prefixes, literals=together.literals)
+
+
+def _rdf_files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.iterdir() if path.is_file() and stem_and_ending(path)[1] in RDF_ENDINGS)
 
 
 def _files_of_facts(folder: Path) -> dict[str, Path]:
@@ -92,76 +191,3 @@ def _files_of_facts(folder: Path) -> dict[str, Path]:
             raise InputError(f"{folder}: both {files[split].name} and {path.name} are {split}; keep one of them")
         files[split] = path
     return files
-
-
-def _read_parts(paths: Mapping[str, Path], fields: tuple[str, ...], graph: Graph) -> dict[str, Facts]:
-    parts = {}
-    sizes = len(graph.entities), len(graph.relations)
-    for part, path in paths.items():
-        table = read_table(path, fields)
-        facts = look_up(table, graph.entities, graph.relations)
-        outside = np.asarray((facts < 0).any(axis=1))
-        outside[~outside] = ~occur_in(facts[~outside], graph.test, *sizes)
-        if outside.any():
-            row = int(np.flatnonzero(outside)[0])
-            example = {field: table.column(field)[row].as_py() for field in fields}
-            raise bad_row(path, fields, _not_in_test(example, part, int(outside.sum())), row)
-        parts[part] = drop_duplicates(facts, *sizes)
-    return parts
-
-
-def _not_in_test(example: Mapping[str, str], part: str, count: int) -> Complaint:
-    names = " ".join(example[field] for field in ("subject", "relation", "object"))
-    others = f", nor are {count - 1:,} others" if count > 1 else ""
-    message = f"'{names}' is not in test{others}; {part} must be a part of test"
-    return lambda row: message if row == example else None
-
-
-def read_facts(path: str | Path, entities: Names, relations: Names, columns: str = "sro") -> Facts:
-    """Read facts whose names are all known, repeated ones dropped; an unknown name is an error."""
-    fields = parse_columns(columns)
-    with enough_memory_to_read(path):
-        facts = _known_facts(Path(path), read_table(Path(path), fields), fields, entities, relations)
-        return drop_duplicates(facts, len(entities), len(relations))
-
-
-def read_labelled(path: str | Path, graph: Graph, columns: str = "sro") -> tuple[Facts, NDArray[np.bool_]]:
-    """Read facts with a label in the fourth column: 1 or true, or else 0, -1 or false."""
-    with enough_memory_to_read(path):
-        return _read_labelled(Path(path), graph, parse_columns(columns, labelled=True))
-
-
-def _read_labelled(path: Path, graph: Graph, fields: Sequence[str]) -> tuple[Facts, NDArray[np.bool_]]:
-    import pyarrow.compute as pc
-
-    table = read_table(path, fields)
-    encoded = pc.dictionary_encode(table.column("label")).combine_chunks()
-    words = [_LABELS.get(word.strip().casefold()) for word in encoded.dictionary.to_pylist()]
-    indices = encoded.indices.to_numpy()
-    if None in words:
-        row = int(np.isin(indices, [index for index, word in enumerate(words) if word is None]).argmax())
-        raise bad_row(path, fields, _label_complaint, row)
-    labels = np.array(words, dtype=np.bool_)[indices]
-    return _known_facts(path, table, fields, graph.entities, graph.relations), labels
-
-
-def _known_facts(path: Path, table: Any, fields: Sequence[str], entities: Names, relations: Names) -> Facts:
-    facts = look_up(table, entities, relations)
-    unknown = (facts < 0).any(axis=1)
-    if unknown.any():
-        kinds = {"subject": entities, "relation": relations, "object": entities}
-
-        def complaint(row: Mapping[str, str]) -> str | None:
-            for field, names in kinds.items():
-                if row[field] not in names:
-                    return f"unknown {names.kind} '{row[field]}'{names.suggestion(row[field])}"
-            return None
-
-        raise bad_row(path, fields, complaint, int(unknown.argmax()))
-    return facts
-
-
-def _label_complaint(row: Mapping[str, str]) -> str | None:
-    if row["label"].strip().casefold() in _LABELS:
-        return None
-    return f"label '{row['label']}'; expected 1 or true for a true fact, 0, -1 or false for a false one"

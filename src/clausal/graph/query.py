@@ -4,17 +4,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from itertools import islice
 from typing import NamedTuple
 
 from clausal.errors import InputError
+from clausal.graph.display import DisplayNames
 from clausal.graph.graph import Graph
 from clausal.graph.vocabulary import Names
 
 _QUOTES = "'\""
 _ASKED = re.compile(r"\?\w*")  # ? or ?X
 _MOST_READINGS = 10_000  # no question that is meant has as many
+_SHOWN = 10
 _FORM = "write relation(subject, ?), relation(?, object) or ?(subject, object)"
 
 
@@ -39,6 +42,11 @@ class Query(NamedTuple):
     def __str__(self) -> str:
         subject, relation, object = ("?" if name is None else name for name in self)
         return f"{relation}({subject}, {object})"
+
+
+def print_fact(fact: Fact | Query, names: DisplayNames | None = None) -> str:
+    """Write a fact or a question, by display names where they are given."""
+    return str(fact) if names is None else names.fact(fact)
 
 
 def name_fact(graph: Graph, row: Sequence[int]) -> Fact:
@@ -69,22 +77,87 @@ def parse_fact(text: str, graph: Graph) -> Fact:
     return Fact(subject, relation, object)
 
 
+Question = str | tuple[str | None, str | None, str | None]
+"""A question as text, or as names of subject, relation and object with None for what is asked."""
+
+
+def read_query(question: Question, graph: Graph) -> Query:
+    """Return a question that is given as text or as three names; an unknown name is an error."""
+    if isinstance(question, str):
+        return parse_query(question, graph)
+    if len(question) != 3 or not all(name is None or isinstance(name, str) for name in question):
+        raise InputError(
+            f"cannot read the query {question!r}: expected the names of subject, relation and object, "
+            "None for what is asked"
+        )
+    query = Query(*question)
+    _check_asked(query, str(query))
+    kinds = (graph.entities, graph.relations, graph.entities)
+    found = [name if name is None else find_name(name, names, graph) for name, names in zip(query, kinds, strict=True)]
+    return Query(*found)
+
+
 def parse_query(text: str, graph: Graph) -> Query:
-    """Read a question; names may be quoted, and need not be where they hold blanks, commas or brackets."""
+    """Read a question; names may be quoted, and need not be where they hold blanks, commas or brackets.
+
+    A name is given whole, or in a short form or by a label that no other name has.
+    """
     text = text.strip().removesuffix(".")
     if not text.endswith(")") or "(" not in text:
         raise InputError(f"cannot read the query '{text}': {_FORM}")
-    readings = list(islice(_readings(text, graph), _MOST_READINGS))
+    readings = list(dict.fromkeys(islice(_readings(text, graph), _MOST_READINGS)))
     if not readings:
         raise InputError(f"cannot read the query '{text}': {_FORM}")
-    known = list(dict.fromkeys(reading for reading in readings if _all_known(reading, graph)))
+    known = [reading for reading in readings if _all_known(reading, graph)]
+    if not known:
+        find = cache(lambda name, relation: graph.display.find(name, graph.relations if relation else graph.entities))
+        known = list(dict.fromkeys(filter(None, (_resolved(reading, find) for reading in readings))))
     if len(known) > 1:
         raise InputError(f"the query '{text}' can be read in {len(known)} ways; put its names in quotes")
     query = known[0] if known else readings[0]
-    if [query.subject, query.relation, query.object].count(None) > 1:
-        raise InputError(f"the query '{text}' asks for more than one name; ask for one at a time: {_FORM}")
-    query_ids(query, graph)
+    _check_asked(query, text)
+    if not known:
+        _refuse_unknown(query, graph)
     return query
+
+
+def _check_asked(query: Query, text: str) -> None:
+    if query.count(None) > 1:
+        raise InputError(f"the query '{text}' asks for more than one name; ask for one at a time: {_FORM}")
+
+
+def find_name(text: str, names: Names, graph: Graph) -> str:
+    """Return the full name that a text means; an error lists the candidates, or suggests the nearest name."""
+    found = graph.display.find(text, names)
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        hint = graph.display.suggestion(text, names) or names.suggestion(text)
+        raise InputError(f"unknown {names.kind} '{text}'{hint}")
+    shown = graph.display.relation if names is graph.relations else graph.display.entity
+    listed = "".join(f"\n  {shown(name)}" for name in found[:_SHOWN])
+    more = f"\n  and {len(found) - _SHOWN:,} more" if len(found) > _SHOWN else ""
+    raise InputError(f"'{text}' can mean {len(found):,} names; write one of them:{listed}{more}")
+
+
+def _resolved(query: Query, find: Callable[[str, bool], list[str]]) -> Query | None:
+    """Return a question in full names, or None where a name means none or several."""
+    found: list[str | None] = []
+    for place, name in enumerate(query):
+        meant = [name] if name is None else find(name, place == 1)
+        if len(meant) != 1:
+            return None
+        found += meant
+    return Query(*found)
+
+
+def _refuse_unknown(query: Query, graph: Graph) -> None:
+    """Say of the first name of a question that means none or several what it can mean."""
+    if query.relation is not None:
+        find_name(query.relation, graph.relations, graph)
+    for name in (query.subject, query.object):
+        if name is not None:
+            find_name(name, graph.entities, graph)
 
 
 def _readings(text: str, graph: Graph) -> Iterator[Query]:

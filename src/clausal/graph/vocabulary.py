@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import overload
 
-from clausal.errors import InputError, did_you_mean
+import numpy as np
+from numpy.typing import NDArray
 
-_MOST_NAMES_COMPARED = 50_000
+from clausal.errors import InputError
+from clausal.graph.near_names import suggest
 
 
 class Names(Sequence[str]):
@@ -55,9 +57,10 @@ class Names(Sequence[str]):
         except KeyError:
             raise InputError(f"unknown {self.kind} '{name}'{self.suggestion(name)}") from None
 
+    def ids(self, names: Iterable[str]) -> NDArray[np.int32]:
+        """Return the ids of names, −1 for an unknown one. Shape [names]."""
+        return np.fromiter((self._ids.get(name, -1) for name in names), np.int32)
+
     def suggestion(self, name: str) -> str:
         """Return ``"; did you mean 'x'?"`` for the nearest known name, or an empty string."""
-        candidates: Sequence[str] = self._names
-        if len(candidates) > _MOST_NAMES_COMPARED:  # comparing millions of names would take minutes
-            candidates = [known for known in candidates if known[:2].casefold() == name[:2].casefold()]
-        return did_you_mean(name, candidates[:_MOST_NAMES_COMPARED])
+        return suggest(name, self._names)

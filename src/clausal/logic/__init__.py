@@ -131,3 +131,8 @@ def __getattr__(name: str) -> Any:
     if name not in _MODULE_OF:
         raise AttributeError(f"module 'clausal.logic' has no attribute {name!r}")
     return getattr(import_module(_MODULE_OF[name]), name)
+
+
+def __dir__() -> list[str]:
+    """Show the public names."""
+    return list(__all__)

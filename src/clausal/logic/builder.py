@@ -24,10 +24,14 @@ _LONGEST_WORD = 40
 _ONLY_IN_QUOTES = frozenset("#@$+*^[]{}\\`")
 
 
-def read(text: str) -> tuple[Formula, float]:
-    """Read one clause's formula and weight; what cannot be read is a ``Misread``."""
+HARD = "hard"
+"""What stands in a weight's place behind a clause that the model must not be able to break."""
+
+
+def read(text: str) -> tuple[Formula, float, bool]:
+    """Read one clause's formula, its weight, and whether it is hard; what cannot be read is a ``Misread``."""
     try:
-        return cast(tuple[Formula, float], _lark().parse(text))
+        return cast(tuple[Formula, float, bool], _lark().parse(text))
     except UnexpectedInput as error:
         raise _to_misread(error, text) from None
 
@@ -38,8 +42,8 @@ def _lark() -> Lark:
     return Lark(grammar, parser="lalr", start="clause", maybe_placeholders=True, transformer=_Builder())
 
 
-class _Builder(Transformer[Token, tuple[Formula, float]]):
-    def clause(self, parts: list[Token | Formula | None]) -> tuple[Formula, float]:
+class _Builder(Transformer[Token, tuple[Formula, float, bool]]):
+    def clause(self, parts: list[Token | Formula | None]) -> tuple[Formula, float, bool]:
         before, formula, after = parts
         assert not isinstance(formula, Token)
         assert formula is not None
@@ -47,8 +51,9 @@ class _Builder(Transformer[Token, tuple[Formula, float]]):
             raise Misread(_column(after), "a clause has one weight, and this is its second")
         for token in (before, after):
             if isinstance(token, Token):
-                return formula, _weight(token)
-        return formula, 1.0
+                hard = token.strip("<>").strip() == HARD
+                return formula, 1.0 if hard else _weight(token), hard
+        return formula, 1.0, False
 
     def denial(self, parts: list[Formula]) -> Formula:
         return Implies(parts[0], Falsum())
@@ -118,7 +123,7 @@ def _weight(token: Token) -> float:
     try:
         weight = float(text)
     except ValueError:
-        raise Misread(_column(token), f"a weight is a number, as in <0.9>, not '{text}'") from None
+        raise Misread(_column(token), f"a weight is a number, as in <0.9>, or <{HARD}>, not '{text}'") from None
     if not 0 <= weight < float("inf"):
         raise Misread(_column(token), f"a weight must be a finite number of at least 0, not {text}")
     return weight
@@ -162,7 +167,7 @@ def _known_mistake(text: str, position: int, accepts: set[str]) -> str | None:
     if character == ")" and "$END" in accepts:
         return "a ')' without its '('"
     if character == "<" and "WEIGHT" in accepts:
-        return "a weight is a number, as in <0.9>"
+        return f"a weight is a number, as in <0.9>, or <{HARD}>"
     return None
 
 

@@ -94,7 +94,10 @@ def describe_problem(problem: Problem, entities: Names, relations: Names) -> str
         hint = relations.suggestion(name) or f"; it is none of the graph's {len(relations):,} relations"
         return f"{where}: unknown relation '{name}'{also}{hint}"
     if problem.kind == "constant":
-        hint = entities.suggestion(name) or "; a variable starts with an upper-case letter or '?'"
+        from clausal.graph.prefixes import is_iri  # a graph needs numpy, which clauses alone do not
+
+        plain = "" if is_iri(name) else "; a variable starts with an upper-case letter or '?'"
+        hint = entities.suggestion(name) or plain
         return f"{where}: unknown constant '{name}'{also}{hint}"
     hint = "quote it to mean the entity" if name in entities else "add an atom with it to the body"
     return f"{where}: the head's variable '{name}' is not in the body; {hint}"

@@ -68,10 +68,18 @@ def read_beginning(path: Path, size: int = 1 << 16) -> str:
         raise cannot_read(path, error) from None
 
 
-def read_lines(text: str, source: str | None, read: Callable[[str, int], Clause | None]) -> list[Clause]:
+def read_lines(
+    text: str,
+    source: str | None,
+    read: Callable[[str, int], Clause | None],
+    *,
+    least_read: float = 1.0,
+    tell: Callable[[str], None] | None = None,
+) -> list[Clause]:
     """Read each line with ``read``, which gets the line and its number and may return None for no clause.
 
-    Each ``Misread`` becomes a part of one ``InputError`` that names its place; the first five are shown in full.
+    Each ``Misread`` becomes a part of one ``InputError`` that names its place; the first five are shown in full. Where
+    at least the share ``least_read`` of the clauses can be read, that is a sentence for ``tell`` in place of an error.
     """
     clauses: list[Clause] = []
     problems: list[str] = []
@@ -81,14 +89,23 @@ def read_lines(text: str, source: str | None, read: Callable[[str, int], Clause 
                 clause = read(line, number)
             except Misread as misread:
                 problems.append(describe_misread(misread, line, source, number))
-                if len(problems) == _MOST_PROBLEMS:
+                if len(problems) >= _MOST_PROBLEMS and (least_read == 1 or len(problems) > len(clauses)):
                     break
             else:
                 if clause is not None:
                     clauses.append(clause)
     if problems:
-        raise InputError("\n".join(problems[:_SHOWN_PROBLEMS] + _more_problems(len(problems))))
+        shown = "\n".join(problems[:_SHOWN_PROBLEMS] + _more_problems(len(problems)))
+        if len(clauses) < least_read * (len(clauses) + len(problems)):
+            fine = f"\n{_count(len(clauses), 'line')} can be read" if least_read < 1 and clauses else ""
+            raise InputError(shown + fine)
+        if tell is not None:
+            tell(f"{source}: {_count(len(problems), 'rule')} of {len(clauses) + len(problems):,} left out:\n{shown}")
     return clauses
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _more_problems(problems: int) -> list[str]:

@@ -1,7 +1,8 @@
 """How often clauses hold in a graph: support, standard confidence and PCA confidence as AMIE defines them.
 
-They are counted in SQL on DuckDB: the bodies of one shape in batches, each followed by the heads that share them. A
-clause can take its confidence as its weight, so that one with exceptions asks for less.
+They are counted in SQL on DuckDB: the bodies of one shape in batches, each followed by the heads that share them.
+Chains from one end of the head to the other are walked instead. A clause can take its confidence as its weight, so that
+one with exceptions asks for less.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clausal.graph import Facts, Graph, Names
+from clausal.logic.chain_counts import Step, Walks, can_walk
+from clausal.logic.mining.compiling import in_threads
 from clausal.logic.rules import Rule, encode_rule
-from clausal.logic.shape import AtomShape, Slot
+from clausal.logic.shape import AtomShape, Slot, chain_of
 from clausal.logic.sql import body_query, head_query, id_columns
 from clausal.logic.store import load_facts, load_rows, open_store, readable_errors
 from clausal.logic.syntax import Clause, Falsum, Variable
@@ -79,7 +82,8 @@ def measure_clauses(
                 rules[body].append((index, rule))
     measured: list[Measures | None] = [None] * len(clauses)
     total, done = sum(map(len, rules.values())), 0
-    with _Counter(graph.train if facts is None else facts, len(graph.entities), memory) as counter:
+    sizes = len(graph.entities), len(graph.relations)
+    with _Counter(graph.train if facts is None else facts, *sizes, memory) as counter:
         for batch in counter.count(rules):
             for index, measures in batch.items():
                 measured[index] = measures
@@ -143,8 +147,8 @@ def _countable_body(rule: Rule) -> _Body | None:
 class _Counter:
     """Facts in DuckDB, ready to count rules on; to be used in a ``with``."""
 
-    def __init__(self, facts: Facts, entities: int, memory: str | None = None) -> None:
-        self._entities = entities
+    def __init__(self, facts: Facts, entities: int, relations: int, memory: str | None = None) -> None:
+        self._facts, self._entities, self._relations = facts, entities, relations
         self._connection = open_store(memory)
         load_facts(self._connection, facts)
         for side in ("subject", "object"):
@@ -167,8 +171,15 @@ class _Counter:
     def count(self, rules: Mapping[_Body, Sequence[tuple[int, Rule]]]) -> Iterator[dict[int, Measures]]:
         """Yield the measures of all rules by their numbers, some at a time."""
         shapes: dict[tuple[tuple[AtomShape, ...], tuple[Slot, ...]], list[_Body]] = defaultdict(list)
+        chains: dict[_Body, list[Step]] = {}
+        walking = can_walk(self._entities, self._relations)
         for body in rules:
-            shapes[body.atoms, body.counted].append(body)
+            way = chain_of(body.atoms, body.counted) if walking else None
+            if way is None:
+                shapes[body.atoms, body.counted].append(body)
+            else:
+                chains[body] = [Step(body.relations[index], backwards) for index, backwards in way]
+        yield from self._count_chains(chains, rules)
         for (atoms, counted), bodies in shapes.items():
             query = body_query(atoms, counted) if atoms else self._all_entities_query(counted)
             start, size = 0, _FIRST_BATCH
@@ -181,6 +192,30 @@ class _Counter:
                 start += len(batch)
                 each = max(1, sum(instances.values())) / len(batch)
                 size = min(4 * len(batch), _LARGEST_BATCH, max(1, int(_BATCH_INSTANCES / each)))
+
+    def _count_chains(
+        self, chains: Mapping[_Body, list[Step]], rules: Mapping[_Body, Sequence[tuple[int, Rule]]]
+    ) -> Iterator[dict[int, Measures]]:
+        if not chains:
+            return
+        used = {relation for body in chains for _, rule in rules[body] for relation in rule.relations}
+        walks = Walks(self._facts, used, self._entities, self._relations)
+
+        def count(body: _Body) -> dict[int, Measures]:
+            measured: dict[int, Measures] = {}
+            heads = [(index, rule) for index, rule in rules[body] if isinstance(rule.shape.head, AtomShape)]
+            steps = [Step(rule.relations[-1], rule.shape.atoms[-1].object == body.counted[0]) for _, rule in heads]
+            sides = [self._fixed_side(rule.shape.atoms[-1], rule.relations[-1]) for _, rule in heads]
+            at_start = [(side == "object") == step.backwards for side, step in zip(sides, steps, strict=True)]
+            pairs, support, known = walks.count(chains[body], steps, at_start)
+            for index, _ in rules[body]:
+                measured[index] = Measures(0, pairs, 0)
+            for (index, _), *counted in zip(heads, support, known, strict=True):
+                measured[index] = Measures(counted[0], pairs, counted[1])
+            return measured
+
+        for _, measured in in_threads(count, chains):
+            yield measured
 
     def _all_entities_query(self, counted: Sequence[Slot]) -> str:
         """Return the query for a rule without a body, which speaks of all entities."""

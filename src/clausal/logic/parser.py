@@ -17,7 +17,8 @@ _DEEPEST = 100  # beyond any clause that is meant, and below Python's own limit
 def parse_clause(text: str) -> Clause:
     """Read one clause."""
     try:
-        return Clause(*_parse(text))
+        formula, weight, hard = _parse(text)
+        return Clause(formula, weight, hard=hard)
     except Misread as misread:
         raise InputError(describe_misread(misread, text, None, None)) from None
 
@@ -27,17 +28,20 @@ def parse_clauses(text: str, source: str | None = None) -> list[Clause]:
 
     def read(line: str, number: int) -> Clause | None:
         content = line.lstrip()
-        return None if not content or content[0] in "%#" else Clause(*_parse(line), source, number)
+        if not content or content[0] in "%#":
+            return None
+        formula, weight, hard = _parse(line)
+        return Clause(formula, weight, source, number, hard=hard)
 
     return read_lines(text, source, read)
 
 
-def _parse(text: str) -> tuple[Formula, float]:
+def _parse(text: str) -> tuple[Formula, float, bool]:
     from clausal.logic.builder import read  # lark is slow to import, and many commands read no clauses
 
-    formula, weight = read(text)
+    formula, weight, hard = read(text)
     _check_depth(formula)
-    return (_name_anonymous(formula, text) if has_anonymous(text) else formula), weight
+    return (_name_anonymous(formula, text) if has_anonymous(text) else formula), weight, hard
 
 
 def _check_depth(formula: Formula) -> None:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 Binding: TypeAlias = dict[Slot, int]
 """The entities, by id, that slots stand for."""
+CONSTRAINT = "a constraint: its head is false, so no fact follows from it"
+"""Why a closure leaves such a clause out."""
 
 
 @dataclass(frozen=True)
@@ -149,7 +151,7 @@ def encode_rules(clauses: Iterable[Clause], entities: Names, relations: Names) -
         if rule is None:
             left_out.append(LeftOut(clause, "not a Horn clause: expected atoms, an arrow and one atom"))
         elif isinstance(rule.shape.head, Falsum):
-            left_out.append(LeftOut(clause, "a constraint: its head is false, so no fact follows from it"))
+            left_out.append(LeftOut(clause, CONSTRAINT))
         elif not rule.shape.is_safe:  # and without a body: others were refused above
             left_out.append(LeftOut(clause, "no body that binds its variables"))
         else:

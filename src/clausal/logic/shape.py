@@ -94,6 +94,13 @@ def shape_of(clause: Clause) -> tuple[Shape, tuple[str, ...], tuple[str, ...]]:
     return shape, tuple(relations), tuple(constant.name for constant in constants)
 
 
+def print_shape(clause: Clause) -> str:
+    """Write a clause's shape for readers: atoms of one relation have one number, as in ``r0(X, Y) => r0(Y, X)``."""
+    shape, relations, _ = shape_of(clause)
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(relations))}
+    return print_formula(map_leaves(shape.formula, lambda atom: _named(atom, numbers[relations[atom.index]])))
+
+
 def horn_parts(clause: Clause) -> tuple[tuple[Atom, ...], Atom | Falsum] | None:
     """Return body and head of a clause written as a Horn clause, else None.
 
@@ -131,14 +138,38 @@ def one_atom_rule(shape: Shape) -> Literal["implication", "inverse"] | None:
             return None
 
 
+def chain_of(body: Sequence[AtomShape], ends: Sequence[Slot]) -> list[tuple[int, bool]] | None:
+    """Return the atoms on the way from one slot to the other, and which are walked backwards.
+
+    None stands for a body that is no chain: atoms beside the way, constants, or an entity that is passed twice.
+    """
+    if len(ends) != 2 or not body or any(slot.kind == "constant" for atom in body for slot in atom.slots):
+        return None
+    here, waiting, passed = ends[0], list(body), {ends[0]}
+    way = []
+    while waiting:
+        touching = [atom for atom in waiting if here in atom.slots]
+        if len(touching) != 1 or touching[0].subject == touching[0].object:
+            return None
+        (atom,) = touching
+        way.append((atom.index, atom.object == here))
+        here = atom.subject if atom.object == here else atom.object
+        if here in passed or (here == ends[1] and len(waiting) > 1):
+            return None
+        passed.add(here)
+        waiting.remove(atom)
+    return way if here == ends[1] else None
+
+
 def _is_conjunction_of_atoms(formula: Formula) -> bool:
     if isinstance(formula, And):
         return all(_is_conjunction_of_atoms(part) for part in formula.formulas)
     return isinstance(formula, Atom)
 
 
-def _named(atom: AtomShape) -> Atom:
-    return Atom(f"r{atom.index}", _term(atom.subject), _term(atom.object))
+def _named(atom: AtomShape, relation: int | None = None) -> Atom:
+    number = atom.index if relation is None else relation
+    return Atom(f"r{number}", _term(atom.subject), _term(atom.object))
 
 
 def _term(slot: Slot) -> Term:

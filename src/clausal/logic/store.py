@@ -6,7 +6,7 @@ import os
 import re
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -41,7 +41,8 @@ def open_store(memory: str | None = None, threads: int | None = None) -> DuckDBP
     folder = Path(tempfile.gettempdir()) / f"clausal-{uuid4().hex}"
     connection.execute("SET temp_directory = ?", [str(folder)])
     connection.execute("SET preserve_insertion_order = false")  # which would hold back what can be streamed
-    connection.execute("SET enable_progress_bar = false")
+    with suppress(duckdb.InvalidInputException):  # in a notebook without ipywidgets there can be no bar to switch off
+        connection.execute("SET enable_progress_bar = false")
     if limit is not None:
         connection.execute("SET memory_limit = ?", [f"{limit}B"])
         threads = threads or min(os.cpu_count() or 1, max(1, limit // _MEMORY_PER_THREAD))

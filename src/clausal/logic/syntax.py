@@ -110,6 +110,7 @@ Formula: TypeAlias = Tree[Atom]
 class Clause:
     """A formula that the link predictor should obey, with its weight and the place it was read from.
 
+    A ``hard`` clause is one that the model must not be able to break, where its scorer and domain allow that.
     ``confidence`` (the part of the body's instances whose head holds) and ``support`` (how many do) are what a miner
     counted; training reads the weight alone, which a reader of rules sets to the confidence.
     """
@@ -120,6 +121,7 @@ class Clause:
     line: int | None = field(default=None, compare=False)
     confidence: float | None = field(default=None, compare=False)
     support: int | None = field(default=None, compare=False)
+    hard: bool = False
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.weight) and self.weight >= 0):
@@ -129,6 +131,20 @@ class Clause:
         from clausal.logic.printer import print_clause  # the printer needs this module
 
         return print_clause(self)
+
+    @property
+    def certainty(self) -> float:
+        """How sure the head is where the body holds: the confidence, else the weight; 1 for a clause without either."""
+        return min(1.0, self.weight if self.confidence is None else self.confidence)
+
+    def __repr__(self) -> str:
+        return f"<Clause {self}>"
+
+    def _repr_html_(self) -> str:
+        from clausal.drawing import notebook
+        from clausal.logic.html import clauses_html
+
+        return notebook(clauses_html([self]))
 
     @property
     def atoms(self) -> tuple[Atom, ...]:

@@ -5,7 +5,7 @@ from clausal.model.contracts import ContractError, check_encoder, check_scorer
 
 # isort: split
 from clausal.model.build import build_domain, build_predictor, build_scorer, find_device
-from clausal.model.domains import DOMAINS, Ball, Box, Cube, Domain, Sphere, Unbounded
+from clausal.model.domains import DOMAINS, Ball, Box, Cone, Cube, Domain, Sphere, Unbounded
 from clausal.model.encoders import FrozenTable, Table
 from clausal.model.model_f import PairPredictor
 from clausal.model.predictor import LinkPredictor, Negatives
@@ -38,6 +38,7 @@ __all__ = [
     "BlockScorer",
     "Box",
     "ComplEx",
+    "Cone",
     "ContractError",
     "Cube",
     "DistMult",

@@ -146,6 +146,27 @@ class Cube(Box):
         return "Cube()"
 
 
+class Cone(Domain):
+    """All vectors without negative numbers, hᵢ ≥ 0: the cube without its upper bound."""
+
+    name = "cone"
+
+    @property
+    def projection(self) -> Projection:
+        return Projection("clip", 0.0)
+
+    def project(self, vectors: Tensor) -> Tensor:
+        return vectors.clamp_min(0.0)
+
+    def sample(
+        self,
+        shape: Sequence[int],
+        generator: torch.Generator | None = None,
+        device: torch.device | None = None,
+    ) -> Tensor:
+        return torch.randn(shape, generator=generator, device=device).abs()
+
+
 class Unbounded(Domain):
     """All of ℝᵏ: no projection."""
 
@@ -170,4 +191,9 @@ class Unbounded(Domain):
         return torch.randn(shape, generator=generator, device=device)
 
 
-DOMAINS: dict[str, type[Domain]] = {kind.name: kind for kind in (Sphere, Cube, Ball, Box, Unbounded)}
+DOMAINS: dict[str, type[Domain]] = {kind.name: kind for kind in (Sphere, Cube, Ball, Box, Cone, Unbounded)}
+
+
+def is_non_negative(domain: Domain) -> bool:
+    """Tell whether no vector of a domain has a negative number."""
+    return isinstance(domain, Cone) or (isinstance(domain, Box) and domain.low >= 0)

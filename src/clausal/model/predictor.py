@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -18,6 +18,13 @@ class Negatives(NamedTuple):
 
     subjects: Tensor  # [negatives, batch]
     objects: Tensor  # [negatives, batch]
+
+
+class Feasible(Protocol):
+    """A set of parameters that a model is kept inside."""
+
+    def project_(self, predictor: LinkPredictor) -> None:
+        """Move the parameters of a model into the set."""
 
 
 class LinkPredictor(nn.Module):
@@ -43,6 +50,7 @@ class LinkPredictor(nn.Module):
         self.domain = domain or Unbounded()
         self.num_entities = num_entities
         self.num_relations = num_relations
+        self.feasible: Feasible | None = None
         self.relations = nn.Parameter(torch.empty(self.rows_per_relation * num_relations, scorer.relation_dim))
         # Encoder and scorer come initialised, and the scorer may be in use elsewhere.
         scorer.reset_relations_(self.relations.data)
@@ -90,9 +98,15 @@ class LinkPredictor(nn.Module):
         return torch.cat([other_subject, subject]), relation.repeat(2, 1), torch.cat([object, other_object])
 
     def project_(self) -> None:
-        """Project the entity vectors that training changes onto the domain: hⱼ ← proj(hⱼ)."""
+        """Project the entity vectors that training changes onto the domain, hⱼ ← proj(hⱼ), and obey hard clauses."""
         if isinstance(self.encoder, Table) and not isinstance(self.encoder, FrozenTable):
             self.domain.project_(self.encoder.weight.data)
+        self.obey_()
+
+    def obey_(self) -> None:
+        """Move the parameters into the set that hard clauses leave, if there are any."""
+        if self.feasible is not None:
+            self.feasible.project_(self)
 
     def encode(self, entities: Tensor) -> Tensor:
         """Map entity ids [...] to vectors [..., dim] in the domain."""

@@ -16,13 +16,14 @@ from clausal.adversary.regions import resolved
 from clausal.adversary.semantics import Godel, Threshold, make_semantics
 from clausal.choices import RegionName, SemanticsName
 from clausal.config import LARGEST_REAL, Settings
-from clausal.errors import InputError, did_you_mean
+from clausal.errors import InputError, count, did_you_mean
 from clausal.evaluation.entities import EntityCheck, check_entities
 from clausal.graph.graph import Graph
 from clausal.logic import check_clauses
 from clausal.logic.normal_forms import simplified
 from clausal.logic.shape import Slot
 from clausal.logic.syntax import Clause, Implies
+from clausal.model.domains import is_non_negative
 from clausal.model.predictor import LinkPredictor
 from clausal.observer import Observer
 from clausal.run.verdicts import ClauseCertificate, EntityFigures, Example, Verdict, verdict
@@ -39,6 +40,16 @@ class Certification:
     semantics: str
     thresholds: tuple[float, float] | None
     tolerance: float
+
+    def __repr__(self) -> str:
+        verdicts = ", ".join(f"{found:,} {verdict}" for verdict, found in self.verdicts.items())
+        return f"<Certification of {count(len(self.clauses), 'clause')} over {self.region}: {verdicts}>"
+
+    def _repr_html_(self) -> str:
+        from clausal.drawing import notebook
+        from clausal.run.html import certification_html
+
+        return notebook(certification_html(self))
 
     @property
     def verdicts(self) -> dict[str, int]:
@@ -82,9 +93,12 @@ def certify_clauses(
     groups = [group.to(predictor.device) for group in group_clauses(clauses, graph.entities, graph.relations)]
     facts = torch.from_numpy(graph.train).to(predictor.device)
     certificates = certify(predictor, groups, semantics=meaning, region=region, facts=facts)
-    checks = _check(predictor, groups, entities, meaning, tolerance, observer or Observer())
+    unproven = _unproven(groups, certificates) if _in_domain(predictor) else groups
+    checks = _check(predictor, unproven, entities, meaning, tolerance, observer or Observer())
     found = {
-        id(clause): _certificate(group, certificate, place, checks.get(id(clause)), predictor, graph, tolerance)
+        id(clause): _certificate(
+            group, certificate, place, checks.get(id(clause)), entities, predictor, graph, tolerance
+        )
         for group, certificate in zip(groups, certificates, strict=True)
         for place, clause in enumerate(group.clauses)
     }
@@ -143,6 +157,7 @@ def _certificate(
     certificate: Certificate,
     place: int,
     check: EntityCheck | None,
+    entities: bool,
     predictor: LinkPredictor,
     graph: Graph,
     tolerance: float,
@@ -152,12 +167,34 @@ def _certificate(
     exact = bound is not None and bound - attained <= _ROUNDING * max(1.0, bound)
     unchecked = None if check is None else check.reason
     figures = None
-    if check is not None and check.reason is None:
+    if entities and check is None:
+        figures = EntityFigures(_assignments(group, predictor), 0.0, 0.0, 0.0, None)
+    elif check is not None and check.reason is None:
         example = _example(group, place, check, predictor, graph) if check.largest > 0 else None
         figures = EntityFigures(check.checked, check.rate, check.mean, check.largest, example)
     judged = verdict(attained, bound, figures.worst if figures else None, tolerance)
     clause = group.clauses[place]
-    return ClauseCertificate(clause, attained, bound, exact, certificate.method, figures, unchecked, judged)
+    return ClauseCertificate(clause, attained, bound, exact, certificate.method_of(place), figures, unchecked, judged)
+
+
+@torch.no_grad()
+def _in_domain(predictor: LinkPredictor) -> bool:
+    """Tell whether the entities lie where proofs by order hold, as those of a file that was changed may not."""
+    return not is_non_negative(predictor.domain) or bool((predictor.encode_all() >= 0).all())
+
+
+def _unproven(groups: Sequence[ClauseGroup], certificates: Sequence[Certificate]) -> list[ClauseGroup]:
+    """Return the clauses that the order of parameters does not prove: what it proves, entities need not be asked."""
+    return [
+        group.some(places, tuple(group.clauses[place] for place in places.tolist()))
+        for group, certificate in zip(groups, certificates, strict=True)
+        if len(places := (~certificate.proven).nonzero().squeeze(1))
+    ]
+
+
+def _assignments(group: ClauseGroup, predictor: LinkPredictor) -> int:
+    """Return how many assignments of entities a clause that is proven to hold stands for."""
+    return predictor.num_candidates if predictor.of_pairs else int(predictor.num_entities**group.shape.variables)
 
 
 @torch.no_grad()

@@ -36,7 +36,7 @@ from clausal.logic.parser import parse_clauses
 from clausal.logic.printer import print_clause
 from clausal.logic.syntax import Clause
 from clausal.run.checkpoint import read_tensors, write_tensors
-from clausal.run.storage import FACTS, VOCABULARY, load_stored_graph, store_graph
+from clausal.run.storage import FACTS, LITERALS, PREFIXES, VOCABULARY, load_stored_graph, store_graph
 
 FORMAT = 1
 MODEL = "model.safetensors"
@@ -49,7 +49,7 @@ RACE_TRIALS = "race.jsonl"
 CHECKPOINT = Path("checkpoint") / "state.safetensors"
 _LOCK = CHECKPOINT.with_name("lock")
 _START = ("run.json", "config.toml", "clauses.txt", VOCABULARY, FACTS)
-_EXTRAS = (LOG, RACE, RACE_TRIALS, "metrics.json", CALIBRATION, MODEL)
+_EXTRAS = (LITERALS, PREFIXES, LOG, RACE, RACE_TRIALS, "metrics.json", CALIBRATION, MODEL)
 _FILES = (*_START, *_EXTRAS, CHECKPOINT, _LOCK, FUSION, FUSION_ARRAYS)
 
 
@@ -105,6 +105,7 @@ class RunDirectory:
             "format": FORMAT,
             "clausal": clausal.__version__,
             "graph": graph.name,
+            "source": dict(graph.source) or None,
             "split": None if graph.drawn is None else asdict(graph.drawn),
             "custom": list(custom),
         }

@@ -13,14 +13,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
+from clausal.graph.display import DisplayNames
 from clausal.graph.facts import occur_in
 from clausal.graph.graph import Graph
-from clausal.graph.query import Fact, Query, fact_ids, name_fact
+from clausal.graph.query import Fact, Query, fact_ids, name_fact, print_fact
 from clausal.logic.closure import Closure
 from clausal.logic.proofs import NearSupport, Proof, Prover, near_to_json, print_near, print_proof, proof_to_json
 from clausal.logic.syntax import Clause
 from clausal.model.predictor import LinkPredictor
-from clausal.run.prediction import Answer, Entailment, candidates, score_candidates
+from clausal.run.prediction import Answer, Entailment, candidates, score_candidates, status
 
 
 class Missing(NamedTuple):
@@ -107,26 +108,44 @@ class Explanation:
 
     @property
     def verdict(self) -> Entailment:
-        """Whether train has the answer, entails it by the clauses, or does not."""
-        if self.proof is None:
-            return "not entailed"
-        return "given" if self.proof.given else "entailed"
+        """Whether train has the answer, entails it by clauses, says so by rules with exceptions, or does not."""
+        return _verdict(self.proof)
+
+    @property
+    def confidence(self) -> float | None:
+        """The confidence of the least sure rule, where the answer follows by rules with exceptions."""
+        return _confidence(self.proof)
+
+    @property
+    def status(self) -> str:
+        """The verdict in words, with the confidence of rules."""
+        return status(self.verdict, self.confidence)
 
     def __str__(self) -> str:
+        return self.text()
+
+    def _repr_html_(self) -> str:
+        from clausal.drawing import notebook
+        from clausal.run.html import explanation_html
+
+        return notebook(explanation_html(self))
+
+    def text(self, names: DisplayNames | None = None) -> str:
+        """Return the explanation as lines, by display names where they are given."""
         number = f"{self.answer.rank}. "
-        lines = self._lines()
+        lines = self._lines(names)
         return "\n".join((" " * len(number) if place else number) + line for place, line in enumerate(lines))
 
-    def _lines(self) -> list[str]:
+    def _lines(self, names: DisplayNames | None) -> list[str]:
         if self.proof is not None:
-            return print_proof(self.proof).splitlines()
-        fact = _fact(self.answer)
+            return print_proof(self.proof, names).splitlines()
+        fact = print_fact(_fact(self.answer), names)
         if not self.near:
             return [f"{fact}  not entailed, and no clause nearly supports it"]
         lines = [f"{fact}  not entailed; nearest to it:"]
         for near in self.near:
             notes = [f", score {one.score:.3f}, rank {one.rank:,}" for one in near.missing]
-            lines += print_near(near.support, notes).splitlines()
+            lines += print_near(near.support, notes, names).splitlines()
         return lines
 
     def to_json(self) -> dict[str, Any]:
@@ -137,7 +156,7 @@ class Explanation:
             for one in self.near
         ]
         proof = None if self.proof is None else proof_to_json(self.proof)
-        return {"verdict": self.verdict, "proof": proof, "near": near}
+        return {"verdict": self.verdict, "confidence": self.confidence, "proof": proof, "near": near}
 
 
 def explain(
@@ -162,3 +181,29 @@ def explain(
 
 def _fact(answer: Answer) -> Fact:
     return Fact(answer.subject, answer.relation, answer.object)
+
+
+def _verdict(proof: Proof | None) -> Entailment:
+    if proof is None:
+        return "predicted"
+    if proof.given:
+        return "known"
+    if proof.certainty == 1:
+        return "entailed"
+    return "by a rule" if sum(clause.certainty < 1 for clause in proof.clauses()) == 1 else "by rules"
+
+
+def _confidence(proof: Proof | None) -> float | None:
+    return None if proof is None or proof.certainty == 1 else proof.certainty
+
+
+def with_rules(answers: Sequence[Answer], graph: Graph, clauses: Sequence[Clause], closure: Closure) -> list[Answer]:
+    """Tell the answers that certain clauses entail from those that follow only by rules with exceptions."""
+    if all(clause.certainty == 1 for clause in clauses) or all(one.verdict != "entailed" for one in answers):
+        return list(answers)
+    prover = Prover(graph, clauses, closure)
+    proofs = [prover.prove(_fact(answer)) if answer.verdict == "entailed" else None for answer in answers]
+    return [
+        answer if proof is None else answer._replace(verdict=_verdict(proof), confidence=_confidence(proof))
+        for answer, proof in zip(answers, proofs, strict=True)
+    ]

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clausal.errors import InputError
+from clausal.errors import InputError, count
 from clausal.files import atomic_folder, check_new_folder
 from clausal.fusion import FusedExplanation, Fusion, contributions, fuse, joined_rules, mine_rules, rules_of_clauses
 from clausal.graph.graph import Graph
 from clausal.graph.query import Fact, fact_ids, parse_query
 from clausal.logic.mining import Edges
+from clausal.logic.printer import print_clause
 from clausal.logic.syntax import Clause
 from clausal.observer import Observer
 from clausal.run.directory import copy_finished
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from clausal.fusion.ranker import Fused
     from clausal.run.run import Run
 
-_SHOWN = 10
+_SHOWN = 3
 
 
 def fuse_run(
@@ -45,10 +47,10 @@ def fuse_run(
     parts = []
     if clauses is not None:
         given = rules_of_clauses(clauses, graph, Edges(graph.train, len(graph.entities), len(graph.relations)))
-        for clause, reason in given.left_out[:_SHOWN]:
-            observer.message(f"left out: {clause}: {reason}")
-        if len(given.left_out) > _SHOWN:
-            observer.message(f"left out: {len(given.left_out) - _SHOWN:,} more clauses")
+        for reason, number in Counter(reason for _, reason in given.left_out).items():
+            examples = [print_clause(clause, graph.display) for clause, why in given.left_out if why == reason]
+            shown = "; ".join(examples[:_SHOWN]) + ("; …" if number > _SHOWN else "")
+            observer.message(f"{count(number, 'clause')} cannot vote: {reason}: {shown}")
         parts.append(given.rules)
     if mine:
         parts.append(mine_rules(graph, seconds=seconds, observer=observer))

@@ -5,37 +5,46 @@ Each answer can say whether train has it or entails it by clauses; those that fo
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, Protocol
+from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple, TypedDict
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from clausal.choices import RankingName
 from clausal.errors import InputError
 from clausal.evaluation import Calibration
-from clausal.evaluation.protocol import Ranker, score_facts
-from clausal.graph.facts import Facts, occur_in
-from clausal.graph.graph import Graph
-from clausal.graph.query import Query, parse_query, query_ids
+from clausal.evaluation.protocol import score_facts
+from clausal.graph.graph import Facts, Graph
+from clausal.graph.query import Query, Question, query_ids, read_query
+from clausal.logic.printer import print_certainty
+from clausal.logic.syntax import Clause
+from clausal.run.best_answers import AnswerRanker, Asking
+from clausal.run.known_facts import KnownFacts, SortedFacts
 
 Entailed = Literal["first"]
 """What to do with the facts that train entails: put them before all others."""
-Entailment = Literal["given", "entailed", "not entailed"]
-"""Whether train has a fact, entails it by clauses, or neither."""
+Entailment = Literal["known", "entailed", "by a rule", "by rules", "predicted"]
+"""Whether train has a fact, entails it by clauses without exceptions, says so by one rule or several that have some,
+or none of these, so that the model alone predicts it."""
 
 
-class AnswerRanker(Ranker, Protocol):
-    """A ranker that can also be asked which relation two entities have."""
+class PredictOptions(TypedDict, total=False):
+    """The options of ``Run.predict``."""
 
-    def score_relations(self, subjects: Tensor, objects: Tensor) -> Tensor:
-        """Score every relation: ids [b], [b] → [b, relations]."""
+    new: bool
+    ranking: RankingName | None
+    entailed: Entailed | None
+    clauses: Sequence[Clause] | None
 
 
 class Answer(NamedTuple):
     """One answer to a question, in names; ``split`` says where the graph has the fact, if it has it.
 
     ``probability`` is that of the fact among as many random corruptions, None where the run has no calibration;
-    ``verdict`` says whether train has or entails the fact, where entailed answers were asked to come first.
+    ``verdict`` says whether train has or entails the fact, where entailed answers were asked to come first, and
+    ``confidence`` that of the least sure rule where it follows by rules with exceptions.
     """
 
     rank: int
@@ -47,60 +56,95 @@ class Answer(NamedTuple):
     split: str | None
     probability: float | None = None
     verdict: Entailment | None = None
+    confidence: float | None = None
+
+    @property
+    def status(self) -> str | None:
+        """The verdict in words, with the confidence of rules."""
+        return None if self.verdict is None else status(self.verdict, self.confidence)
+
+
+def status(verdict: Entailment, confidence: float | None) -> str:
+    """Write a verdict, with the confidence of the rules where they have exceptions."""
+    if confidence is None or verdict not in ("by a rule", "by rules"):
+        return verdict
+    more = " or more" if verdict == "by rules" else ""
+    return f"{verdict} of confidence {print_certainty(confidence)}{more}"
+
+
+def read_queries(questions: Iterable[Question], graph: Graph) -> list[Query]:
+    """Read questions; an error says which of them it is about."""
+
+    def read(number: int, question: Question) -> Query:
+        try:
+            return read_query(question, graph)
+        except InputError as error:
+            raise InputError(f"question {number}: {error}") from None
+
+    return [read(number, question) for number, question in enumerate(questions, 1)]
 
 
 def predict(
-    predictor: AnswerRanker,
+    asking: Asking,
     graph: Graph,
-    query: str,
+    queries: Sequence[Query],
     k: int = 10,
     *,
     new: bool = False,
-    closure: Facts | None = None,
+    closure: SortedFacts | None = None,
     calibration: Calibration | None = None,
-) -> list[Answer]:
-    """Return the k best answers to a query; ``new`` leaves out the facts that the graph has.
+) -> list[list[Answer]]:
+    """Return the k best answers to each query; ``new`` leaves out the facts that the graph has.
 
     Facts of ``closure`` come before all others.
     """
     if k < 1:
         raise InputError(f"k must be at least 1; got {k}")
-    question = parse_query(query, graph)
-    facts = candidates(question, graph)
-    scores = score_candidates(predictor, question, graph)
-    splits = _known_splits(facts, graph)
-    if new:
-        facts, scores, splits = facts[splits < 0], scores[splits < 0], splits[splits < 0]
-    found = None if closure is None else entailments(facts, graph, closure)
-    after = np.zeros(len(scores), np.bool_) if found is None else np.array([one == "not entailed" for one in found])
-    order = np.lexsort((np.arange(len(scores)), -scores, after))[:k]
-    chances = np.full(len(order), np.nan)
-    if calibration is not None:
-        # Scored as facts, which is what was calibrated: a model may score them otherwise as answers to a question.
-        chances = calibration.probabilities(score_facts(predictor, facts[order]), facts[order, 1])
-    names = list(graph.splits)
-    return [
+    best = asking.best([query_ids(query, graph) for query in queries], k, new=new, first=closure)
+    facts = np.concatenate([np.empty((0, 3), np.int64), *(one.facts for one in best)])
+    splits = asking.known.split_numbers(facts)
+    verdicts = None if closure is None else entailments(facts, asking.known, closure)
+    # Scored as facts, which is what was calibrated: a model may score them otherwise as answers to a question.
+    chances = None
+    if calibration is not None and len(facts):
+        chances = calibration.probabilities(score_facts(asking.ranker, facts), facts[:, 1]).tolist()
+    answers = [
         Answer(
-            rank=place,
-            subject=graph.entities[facts[index, 0]],
-            relation=graph.relations[facts[index, 1]],
-            object=graph.entities[facts[index, 2]],
-            score=float(scores[index]),
-            known=bool(splits[index] >= 0),
-            split=names[splits[index]] if splits[index] >= 0 else None,
-            probability=None if calibration is None else float(chances[place - 1]),
-            verdict=None if found is None else found[index],
+            rank=rank,
+            subject=graph.entities[subject],
+            relation=graph.relations[relation],
+            object=graph.entities[object],
+            score=score,
+            known=split >= 0,
+            split=asking.known.split_name(split),
+            probability=None if chances is None else chances[place],
+            verdict=None if verdicts is None else verdicts[place],
         )
-        for place, index in enumerate(order, 1)
+        for place, (rank, score, (subject, relation, object), split) in enumerate(
+            zip(
+                [rank for one in best for rank in range(1, 1 + len(one.scores))],
+                [score for one in best for score in one.scores.tolist()],
+                facts.tolist(),
+                splits.tolist(),
+                strict=True,
+            )
+        )
     ]
+    ends = np.cumsum([len(one.scores) for one in best]).tolist()
+    return [answers[end - len(one.scores) : end] for one, end in zip(best, ends, strict=True)]
 
 
-def entailments(facts: Facts, graph: Graph, closure: Facts) -> list[Entailment]:
-    """Say of each fact whether train has it, entails it by the clauses of the closure, or neither."""
-    sizes = len(graph.entities), len(graph.relations)
-    given, entailed = occur_in(facts, graph.train, *sizes), occur_in(facts, closure, *sizes)
-    names: list[Entailment] = ["given", "entailed", "not entailed"]
-    return [names[place] for place in np.where(given, 0, np.where(entailed, 1, 2))]
+def entailments(
+    facts: Facts, known: KnownFacts, closure: SortedFacts, certain: SortedFacts | None = None
+) -> list[Entailment]:
+    """Say of each fact whether train has it, it is in the closure, or neither.
+
+    ``certain`` is what follows by clauses without exceptions, and tells the rest of the closure from it.
+    """
+    names: list[Entailment] = ["known", "entailed", "by rules", "predicted"]
+    follows = np.where((closure if certain is None else certain).has(facts), 1, 2)
+    places = np.where(known.train.has(facts), 0, np.where(closure.has(facts), follows, 3))
+    return [names[place] for place in places.tolist()]
 
 
 def candidates(query: Query, graph: Graph) -> np.ndarray:
@@ -130,11 +174,3 @@ def score_candidates(predictor: AnswerRanker, query: Query, graph: Graph) -> np.
     else:
         scores = predictor.score(tensor(subject), tensor(relation), tensor(object))
     return scores.double().cpu().numpy()
-
-
-def _known_splits(facts: np.ndarray, graph: Graph) -> np.ndarray:
-    """Return for each fact the number of the split that has it, or −1."""
-    found = np.full(len(facts), -1)
-    for number, split in reversed(list(enumerate(graph.splits.values()))):
-        found[occur_in(facts, split, len(graph.entities), len(graph.relations))] = number
-    return found

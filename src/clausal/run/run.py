@@ -5,31 +5,31 @@ A question imports no training, closure, proof or certificate: what a method nee
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from copy import deepcopy
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
-import torch
 from numpy.typing import ArrayLike
-from torch import nn
 
-from clausal.choices import Filter, RankingName, RegionName, SemanticsName, Ties
+from clausal.choices import Filter, Metric, RankingName, RegionName, SemanticsName, Ties, UnknownNames, VectorKind
 from clausal.config import Settings
-from clausal.errors import InputError
 from clausal.evaluation import Calibration, Ranker
 from clausal.graph.graph import Facts, Graph
+from clausal.graph.query import Question, read_query
 from clausal.logic.syntax import Clause
-from clausal.model.build import build_predictor, build_scorer, find_device
 from clausal.model.predictor import LinkPredictor
-from clausal.model.scorers.base import Scorer
 from clausal.observer import Observer, replaces
-from clausal.run.checkpoint import read_tensors, require_shape
-from clausal.run.directory import FUSION, MODEL, RunDirectory
-from clausal.run.prediction import Answer, AnswerRanker, Entailed, predict
+from clausal.run.answers import Answers
+from clausal.run.best_answers import Asking, products_of
+from clausal.run.closures import Closures
+from clausal.run.directory import FUSION
+from clausal.run.known_facts import KnownFacts
+from clausal.run.prediction import Answer, Entailed, PredictOptions, predict, read_queries
 from clausal.run.ranking import find_ranking
+from clausal.run.scoring import Scores, read_ids, score_ids
+from clausal.run.shown import Shown
 
 if TYPE_CHECKING:
     from clausal.evaluation import Classification, Evaluation
@@ -39,10 +39,12 @@ if TYPE_CHECKING:
     from clausal.logic.closure import Closure
     from clausal.run.certification import Certification
     from clausal.run.explanation import Explanation
+    from clausal.run.nearest import Neighbour
+    from clausal.run.vectors import Vectors
 
 
-@dataclass(frozen=True, eq=False)
-class Run:
+@dataclass(frozen=True, eq=False, repr=False)
+class Run(Shown):
     """A link predictor, the graph and clauses it was trained on, its settings and what training measured."""
 
     predictor: LinkPredictor
@@ -54,27 +56,42 @@ class Run:
     calibration: Calibration | None = None
     fused: Fusion | None = None
     """A fusion that is not in the run directory: see ``fusion``."""
-    _last_closure: list[tuple[Sequence[Clause], Closure]] = field(default_factory=list, init=False, repr=False)
 
     @cached_property
+    def _closures(self) -> Closures:
+        return Closures(self.graph, self.clauses)
+
+    @property
     def closure(self) -> Closure:
         """Train and what follows from it by the run's clauses."""
-        return self._close(self.clauses)
+        return self.closure_under()
 
     def closure_under(self, clauses: Sequence[Clause] | None = None) -> Closure:
         """Return train and what follows from it by the run's clauses, or by others; that of the last ones is kept."""
-        if clauses is None:
-            return self.closure
-        if not any(clauses is last for last, _ in self._last_closure):
-            self._last_closure[:] = [(clauses, self._close(clauses))]
-        return self._last_closure[0][1]
+        return self._closures.under(clauses).get()
 
-    def _close(self, clauses: Sequence[Clause]) -> Closure:
-        from clausal.logic.closure import close
+    @cached_property
+    def _table(self) -> LinkPredictor:
+        """The model with every entity encoded once."""
+        return self.predictor.with_table()
 
-        if not clauses:
-            raise InputError("the run was trained without clauses, so train entails nothing; name some: --clauses FILE")
-        return close(self.graph, clauses)
+    @cached_property
+    def _by_model(self) -> Asking:
+        """The model, ready to be asked beside the facts of the graph."""
+        return Asking(self._table, KnownFacts(self.graph), products_of(self._table))
+
+    def _asked(self, ranking: RankingName, clauses: Sequence[Clause] | None) -> tuple[Asking, dict[str, Any]]:
+        """Return what answers by a ranking, and what its answers are told by."""
+        if ranking in ("rules", "fused"):
+            calibration = self.fusion.calibration if ranking == "fused" else None
+            return Asking(self._votes(ranking), self._by_model.known), {"calibration": calibration}
+        closure = self._closures.under(clauses).facts if ranking == "entailed" else None
+        return self._by_model, {"calibration": self.calibration, "closure": closure}
+
+    def _told(self, ranking: RankingName, clauses: Sequence[Clause] | None) -> tuple[Asking, dict[str, Any]]:
+        """Return what scores facts by a ranking, and what they are told by: certain clauses beside rules too."""
+        asking, told_by = self._asked(ranking, clauses)
+        return asking, told_by | ({"certain": self._closures.under(clauses).certain} if ranking == "entailed" else {})
 
     @cached_property
     def fusion(self) -> Fusion:
@@ -92,7 +109,7 @@ class Run:
 
         if ranking == "rules":
             return RulesAlone(self._evidence, self.predictor.device)
-        return self.fusion.ranker(self.predictor.with_table(), self._evidence)
+        return self.fusion.ranker(self._table, self._evidence)
 
     @cached_property
     def is_fused(self) -> bool:
@@ -120,40 +137,114 @@ class Run:
         mine = clauses is None if mine is None else mine
         return fuse_run(self, clauses, mine=mine, signed=signed, seconds=seconds, out=out, observer=observer)
 
+    @overload
+    def predict(  # type: ignore[overload-overlap]  # text is a sequence of texts too
+        self, query: Question, k: int = 10, **options: Unpack[PredictOptions]
+    ) -> Answers: ...
+
+    @overload
+    def predict(self, query: Iterable[Question], k: int = 10, **options: Unpack[PredictOptions]) -> list[Answers]: ...
+
     def predict(
         self,
-        query: str,
+        query: Question | Iterable[Question],
         k: int = 10,
         *,
         new: bool = False,
         ranking: RankingName | None = None,
         entailed: Entailed | None = None,
         clauses: Sequence[Clause] | None = None,
-    ) -> list[Answer]:
+    ) -> Answers | list[Answers]:
         """Answer ``relation(subject, ?)``, ``relation(?, object)`` or ``?(subject, object)`` with the best k names.
 
-        ``new`` leaves out facts that the graph already has. ``ranking`` is ``"model"``; ``"entailed"``, which puts
-        answers that train has or entails by the run's clauses, or others, before the rest; or, in a run with votes
-        (see ``fuse``), ``"rules"`` or ``"fused"``. ``entailed="first"`` is the same as ``ranking="entailed"``. An
-        answer has a probability where the ranking has a calibration. ``pandas.DataFrame(run.predict(…))`` makes a
-        table.
+        A question is text, or a tuple (subject, relation, object) of names with None for what is asked. A list of
+        questions is answered by a list for each, which takes much less time than one by one. ``new`` leaves out facts
+        that the graph already has. ``ranking`` is ``"model"``; ``"entailed"``, which puts answers that train has or
+        entails by the run's clauses, or others, before the rest; or, in a run with votes (see ``fuse``), ``"rules"`` or
+        ``"fused"``. ``entailed="first"`` is the same as ``ranking="entailed"``. An answer has a probability where the
+        ranking has a calibration. ``pandas.DataFrame(run.predict(…))`` makes a table of the answers to one question.
         """
+        one = isinstance(query, str | tuple)
+        queries = [read_query(query, self.graph)] if one else read_queries(query, self.graph)  # type: ignore[arg-type]
         ranking = find_ranking(ranking, entailed)
-        closure = self.closure_under(clauses).facts if ranking == "entailed" else None
-        ranker: AnswerRanker = self.predictor.with_table()
-        calibration = self.calibration
-        if ranking in ("rules", "fused"):
-            ranker = self._votes(ranking)
-            calibration = self.fusion.calibration if ranking == "fused" else None
-        return predict(ranker, self.graph, query, k, new=new, closure=closure, calibration=calibration)
+        asking, told_by = self._asked(ranking, clauses)
+        answers = predict(asking, self.graph, queries, k, new=new, **told_by)
+        if ranking == "entailed":
+            answers = self._with_rules(answers, clauses)
+        found = [Answers(some, self.graph.display) for some in answers]
+        return found[0] if one else found
+
+    def _with_rules(self, answers: list[list[Answer]], clauses: Sequence[Clause] | None) -> list[list[Answer]]:
+        """Tell what is entailed from what follows by rules with exceptions."""
+        from clausal.run.explanation import with_rules
+
+        closure, used = self.closure_under(clauses), self.clauses if clauses is None else clauses
+        return [with_rules(some, self.graph, used, closure) for some in answers]
+
+    def score(
+        self,
+        facts: Any,
+        *,
+        ranking: RankingName | None = None,
+        clauses: Sequence[Clause] | None = None,
+        unknown: UnknownNames = "refuse",
+    ) -> Scores:
+        """Score facts: rows (subject, relation, object) of names, a data frame or table of them, or ids [facts, 3].
+
+        Each has a score, a probability where the ranking has a calibration, and the split that has it, if one does.
+        ``ranking`` is as in ``predict``; by ``"entailed"`` the score is the model's, and a verdict is beside it. Facts
+        with an unknown name are refused, or left out by ``unknown="skip"``.
+        """
+        ids, kept = read_ids(facts, self.graph, unknown)
+        asking, told_by = self._told(find_ranking(ranking, None), clauses)
+        return score_ids(asking, self.graph, ids, kept, **told_by)
+
+    def score_file(
+        self,
+        path: str | Path,
+        *,
+        columns: str | Sequence[str] = "sro",
+        header: str = "auto",
+        ranking: RankingName | None = None,
+        clauses: Sequence[Clause] | None = None,
+        unknown: UnknownNames = "refuse",
+        observer: Observer | None = None,
+    ) -> Iterator[Scores]:
+        """Yield the scores of the facts of a file piece by piece, so that it may hold any number of them.
+
+        ``clausal.run.score_files.write_scores(out, run.score_file(path))`` writes them to another file.
+        """
+        from clausal.run.score_files import score_file
+
+        asking, told_by = self._told(find_ranking(ranking, None), clauses)
+        observer = observer or Observer()
+        return score_file(
+            asking, self.graph, path, columns=columns, header=header, unknown=unknown, observer=observer, **told_by
+        )
+
+    def vectors(self) -> Vectors:
+        """Return the vectors of entities and relations, by name and as arrays that cannot be written to."""
+        from clausal.run.vectors import vectors_of
+
+        return vectors_of(self._table, self.graph)
+
+    def nearest(
+        self, name: str, k: int = 10, *, metric: Metric = "cosine", kind: VectorKind = "entity"
+    ) -> list[Neighbour]:
+        """Return the k entities, or relations, whose vectors are nearest to that of one; its own is left out.
+
+        ``metric`` is ``"cosine"``, ``"dot"`` or ``"euclidean"``; a score is the cosine, the inner product, or minus the
+        distance.
+        """
+        from clausal.run.nearest import nearest
+
+        return nearest(self._table, self.graph, name, k, metric=metric, kind=kind)
 
     def explain_votes(self, query: str, answers: Sequence[Answer]) -> list[FusedExplanation]:
         """Say of each answer to a query under the ranking ``"fused"`` what the model and the rules contributed."""
         from clausal.run.fusing import explain_votes
 
-        return explain_votes(
-            self.fusion.ranker(self.predictor.with_table(), self._evidence), self.graph, query, answers
-        )
+        return explain_votes(self.fusion.ranker(self._table, self._evidence), self.graph, query, answers)
 
     def explain(
         self, answers: Sequence[Answer], *, clauses: Sequence[Clause] | None = None, most: int = 3
@@ -167,7 +258,7 @@ class Run:
 
         closure = self.closure_under(clauses)
         clauses = self.clauses if clauses is None else clauses
-        return explain(self.predictor.with_table(), self.graph, clauses, closure, answers, most)
+        return explain(self._table, self.graph, clauses, closure, answers, most)
 
     @replaces(progress=("advanced", lambda what, done, total, unit: (done, total)))
     def evaluate(
@@ -192,7 +283,7 @@ class Run:
         from clausal.evaluation import EntailedFirst, evaluate
 
         ranking = find_ranking(ranking, entailed)
-        ranker: Ranker = self.predictor.with_table()
+        ranker: Ranker = self._table
         if ranking == "entailed":
             ranker = EntailedFirst(ranker, self.closure_under(clauses).facts)
         elif ranking != "model":
@@ -216,7 +307,7 @@ class Run:
         from clausal.evaluation import calibrate, classify, label_facts
         from clausal.evaluation.evaluate import find_facts
 
-        predictor, graph, seed = self.predictor.with_table(), self.graph, self.settings.train.seed
+        predictor, graph, seed = self._table, self.graph, self.settings.train.seed
         facts, _ = find_facts(graph, facts)
         if labels is None:
             facts, labels = label_facts(facts, graph, seed=seed)
@@ -253,69 +344,3 @@ class Run:
             thresholds=thresholds,
             observer=observer,
         )
-
-
-def load(
-    path: str | Path, *, scorer: Scorer | None = None, encoder: nn.Module | None = None, device: str = "auto"
-) -> Run:
-    """Load a finished run; a run trained with a user's own scorer or encoder needs it here again."""
-    directory = RunDirectory.open(path)
-    if not directory.finished:
-        raise InputError(f"{path}: the training has not finished; go on with: clausal train --out {path} --resume")
-    require_custom(directory, scorer, encoder)
-    settings, graph = directory.settings, directory.graph
-    predictor = _read_predictor(directory, settings, graph, scorer, encoder)
-    return Run(
-        predictor.to(find_device(device, "device")).eval(),
-        graph,
-        directory.clauses,
-        settings,
-        directory.metrics,
-        directory.path,
-        directory.calibration,
-    )
-
-
-def require_custom(directory: RunDirectory, scorer: Scorer | None, encoder: nn.Module | None) -> None:
-    """Check that the modules of a user that a run was trained with are given again."""
-    for name, given in (("scorer", scorer), ("encoder", encoder)):
-        if name in directory.custom and given is None:
-            raise InputError(
-                f"{directory.path}: trained with its own {name}; pass it to clausal.load or clausal.resume as {name}=…"
-            )
-
-
-def _read_predictor(
-    directory: RunDirectory,
-    settings: Settings,
-    graph: Graph,
-    scorer: Scorer | None,
-    encoder: nn.Module | None,
-) -> LinkPredictor:
-    path = directory.path / MODEL
-    entities, relations = len(graph.entities), len(graph.relations)
-    try:
-        with torch.device("meta"):  # sizes are compared with the file's before any memory is taken
-            relation_dim = (scorer or build_scorer(settings.model)).relation_dim
-            rows = relations * (2 if settings.model.reciprocal else 1)
-            require_shape(path, "relations", (rows, relation_dim))
-            if encoder is None and scorer is None and settings.model.scorer != "model-f":
-                vectors = torch.empty(entities, settings.model.dim)
-                predictor = build_predictor(settings.model, entities, relations, vectors=vectors)
-                predictor.load_state_dict(read_tensors(path, predictor.state_dict())[0], assign=True)
-                return predictor
-    except RuntimeError as error:
-        raise InputError(f"{directory.path}: the settings describe no possible model: {error}") from None
-    # What the file holds replaces every value, those of pre-trained vectors too, so their file is not needed again.
-    dim = scorer.dim if scorer is not None else settings.model.dim
-    predictor = build_predictor(
-        settings.model,
-        entities,
-        relations,
-        pairs=torch.from_numpy(graph.train[:, [0, 2]]),
-        vectors=torch.empty(entities, dim) if settings.model.encoder == "frozen" else None,
-        scorer=deepcopy(scorer),
-        encoder=deepcopy(encoder),
-    )
-    predictor.load_state_dict(read_tensors(path, predictor.state_dict())[0])
-    return predictor

@@ -1,4 +1,7 @@
-"""The graph inside a run directory: vocabulary and facts as Parquet, so that a run can be used on its own."""
+"""The graph inside a run directory: vocabulary and facts as Parquet, so that a run can be used on its own.
+
+What RDF says beside facts is there too, where a graph has it: texts and numbers of entities, and prefixes of IRIs.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,19 @@ from typing import Any
 import numpy as np
 
 from clausal.errors import InputError
-from clausal.files import atomic_file, enough_memory_to_read
+from clausal.files import atomic_file, enough_memory_to_read, read_json, write_json
 from clausal.graph.graph import Facts, Graph, check_part_name, no_facts
 from clausal.graph.vocabulary import Names
 
 VOCABULARY = "vocabulary.parquet"
 FACTS = "facts.parquet"
+LITERALS = "literals.parquet"
+PREFIXES = "prefixes.json"
 
 _ROWS_IN_ANY_FILE, _ROWS_PER_BYTE = 1_000_000, 100  # beyond any real graph, to keep memory within bounds
+_TEXT_IN_ANY_FILE, _TEXT_PER_BYTE = 1 << 26, 1000
+_LITERAL_COLUMNS = ("subject", "property", "value", "language", "datatype")
+_MOST_PREFIXES = 10_000
 
 
 def store_graph(folder: Path, graph: Graph) -> None:
@@ -41,6 +49,13 @@ def store_graph(folder: Path, graph: Graph) -> None:
     )
     with atomic_file(folder / FACTS) as temporary:
         parquet.write_table(facts, temporary, compression="zstd")
+
+    if graph.literals is not None and len(graph.literals):
+        texts = {name: graph.literals[name].cast(pa.string()).fill_null("") for name in _LITERAL_COLUMNS}
+        with atomic_file(folder / LITERALS) as temporary:
+            parquet.write_table(pa.table(texts), temporary, compression="zstd")
+    if graph.prefixes:
+        write_json(folder / PREFIXES, dict(graph.prefixes))
 
 
 def load_stored_graph(folder: Path, name: str) -> Graph:
@@ -84,7 +99,18 @@ def _load(folder: Path, name: str) -> Graph:
         test=splits["test"],
         parts=groups,
         name=name,
+        prefixes=_read_prefixes(folder / PREFIXES),
+        literals=_read(folder / LITERALS, dict.fromkeys(_LITERAL_COLUMNS, "string"))
+        if (folder / LITERALS).exists()
+        else None,
     )
+
+
+def _read_prefixes(path: Path) -> dict[str, str]:
+    found = read_json(path) if path.exists() else {}
+    if len(found) > _MOST_PREFIXES or not all(isinstance(iri, str) for iri in found.values()):
+        raise InputError(f"{path}: damaged: expected prefixes of IRIs by name")
+    return found
 
 
 def _numbers(column: Any) -> Any:
@@ -112,6 +138,8 @@ def _read(path: Path, columns: dict[str, str]) -> Any:
             table = file.read()
         if "name" in columns and _is_repetitive(table["name"]):
             raise InputError(f"{path}: damaged: the same name occurs again and again")
+        if _text_length(table, text) > _TEXT_IN_ANY_FILE + _TEXT_PER_BYTE * path.stat().st_size:
+            raise InputError(f"{path}: damaged: the same long texts occur again and again")
         table = table.cast(schema)
         table.validate(full=True)  # text is UTF-8
     except FileNotFoundError:
@@ -135,3 +163,17 @@ def _is_repetitive(column: Any) -> bool:
     if not pa.types.is_dictionary(column.type):
         return False
     return len(column) > 2 * sum(len(chunk.dictionary) for chunk in column.chunks)
+
+
+def _text_length(table: Any, columns: list[str]) -> int:
+    """Return how many bytes the texts of columns take once those that are repeated are written out."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    total = 0
+    for name in columns:
+        for chunk in table[name].chunks:
+            if pa.types.is_dictionary(chunk.type):
+                lengths = pc.binary_length(chunk.dictionary)
+                total += pc.sum(pc.cast(lengths.take(chunk.indices), pa.int64())).as_py() or 0
+    return total

@@ -25,7 +25,8 @@ from clausal.model.scorers.base import Scorer
 from clausal.observer import Observer, Observers, all_arguments, replaces
 from clausal.run.checkpoint import restore
 from clausal.run.directory import CHECKPOINT, RunDirectory
-from clausal.run.run import Run, load, require_custom
+from clausal.run.loading import load, require_custom
+from clausal.run.run import Run
 from clausal.training import AdversarialSetTraining, prepare
 
 
@@ -156,8 +157,13 @@ def _raced(directory: RunDirectory) -> dict[str, Any]:
 
 def _obeyed(clauses: Sequence[Clause], settings: Settings) -> int:
     """Return how many clauses a training is to obey."""
-    used = sum(bool(clause.weight) for clause in clauses)
-    return used if settings.clauses.adversary != "none" and settings.clauses.alpha else 0
+    about = settings.clauses
+    if about.adversary == "none":
+        return 0
+    return sum(
+        bool(clause.weight) and bool(about.alpha or about.hard == "all" or (clause.hard and about.hard == "marked"))
+        for clause in clauses
+    )
 
 
 def keep(

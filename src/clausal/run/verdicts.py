@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from clausal.errors import InputError
+from clausal.graph.display import DisplayNames
+from clausal.logic.printer import print_clause
 from clausal.logic.syntax import Clause
 
 Verdict = Literal["holds for all", "holds on this graph", "violated", "not for all", "unknown"]
@@ -27,9 +29,14 @@ class Example:
     head: float | None = None
 
     def __str__(self) -> str:
-        names = ", ".join(f"{variable} = {name}" for variable, name in self.entities.items()) or "no variables"
+        return self.text()
+
+    def text(self, names: DisplayNames | None = None) -> str:
+        """Return the example as one line, by display names where they are given."""
+        shown = {variable: name if names is None else names.entity(name) for variable, name in self.entities.items()}
+        assigned = ", ".join(f"{variable} = {name}" for variable, name in shown.items()) or "no variables"
         values = f"body {self.body:.3g}, head {self.head:.3g}, " if self.body is not None else ""
-        return f"{names}: {values}violated by {self.violation:.3g}"
+        return f"{assigned}: {values}violated by {self.violation:.3g}"
 
 
 @dataclass(frozen=True)
@@ -108,7 +115,7 @@ def verdict(attained: float, bound: float | None, worst: float | None, tolerance
     return "not for all" if attained > tolerance else "unknown"
 
 
-def unmet(requirement: str, certificates: Sequence[ClauseCertificate]) -> str | None:
+def unmet(requirement: str, certificates: Sequence[ClauseCertificate], names: DisplayNames | None = None) -> str | None:
     """Return one sentence that says which clauses keep a requirement from being met, or None where it is met."""
     share = _share(requirement)
     holding = _HOLDING["graph" if share is not None else requirement]
@@ -118,7 +125,7 @@ def unmet(requirement: str, certificates: Sequence[ClauseCertificate]) -> str | 
     meaning = {"all": "hold for all entities"}.get(requirement, "hold on this graph")
     return (
         f"--require {requirement}: {len(failing):,} of {len(certificates):,} clauses are not known to {meaning}: "
-        + ("; ".join(f"{one.clause} ({one.verdict})" for one in failing))
+        + ("; ".join(f"{print_clause(one.clause, names)} ({one.verdict})" for one in failing))
     )
 
 

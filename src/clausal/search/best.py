@@ -20,9 +20,10 @@ from clausal.logic.syntax import Clause
 from clausal.model.build import find_device
 from clausal.presets import BEST
 
-DIMS = (64, 128, 256, 512, 1024, 2048)
-_LARGEST = {"cpu": 512, "gpu": 2048}
+DIMS = (64, 128, 256, 512, 1024, 2048, 4096)
+_LARGEST = {"cpu": 512, "gpu": 4096}
 _OPERATIONS = {"cpu": 10**12, "gpu": 3 * 10**14}  # in a pass, for each core of a CPU: some ten seconds
+_WIDE = 2048, 1 / 3  # above this dimension little is gained, so a pass has to be shorter
 _CORRUPTION_DIM = 256
 _BYTES = 4 * 5  # a parameter, its gradient, AdaGrad's accumulator, the average and the best model so far
 _REGULARISER = 0.1, 0.005  # the most and the least weight of N3
@@ -68,7 +69,7 @@ def values_for(entities: int, facts: int, clauses: bool, machine: Machine) -> di
     within = [
         dim
         for dim in DIMS
-        if operations(entities, facts, dim) <= _OPERATIONS[kind] * machine.cores
+        if operations(entities, facts, dim) <= _OPERATIONS[kind] * machine.cores * (_WIDE[1] if dim > _WIDE[0] else 1)
         and dim <= min(_LARGEST[kind], _dim_in_memory(entities, machine))
     ]
     if within:

@@ -16,6 +16,7 @@ from clausal.adversary.clauses import ClauseGroup
 from clausal.adversary.closed_form import ClosedForm
 from clausal.adversary.contracts import check_adversary
 from clausal.adversary.forms import LINEAR
+from clausal.adversary.hard import find_hard
 from clausal.adversary.parts import count_clauses
 from clausal.adversary.semantics import make_semantics
 from clausal.config import FactSettings, Settings
@@ -109,9 +110,19 @@ def prepare(
             f"so facts cannot satisfy the {settings.facts.loss} loss; facts.loss = pairwise suits it"
         )
     facts = torch.from_numpy(graph.train).to(device)
-    groups = make_groups(clauses, graph.entities, graph.relations, predictor)
     if settings.clauses.adversary == "none" and adversary is None:
-        groups = []
+        clauses = []
+    choice = FormChoice("eager" if settings.train.step == "eager" else "auto")
+    with choice.in_use():
+        hard = find_hard(clauses, graph.entities, graph.relations, predictor, settings.clauses.hard)
+    predictor.feasible = hard.feasible
+    predictor.obey_()
+    if hard.clauses or hard.refused:
+        observer.message(hard.describe())
+    kept = {id(clause) for clause in hard.clauses}
+    soft = [clause for clause in clauses if id(clause) not in kept]
+    groups = make_groups(soft, graph.entities, graph.relations, predictor)
+    certified = make_groups(clauses, graph.entities, graph.relations, predictor) if kept else groups
     opening = None
     if adversary is None:
         adversary, opening = make_adversary(settings.clauses, facts), opening_adversary(settings.clauses, facts)
@@ -124,9 +135,9 @@ def prepare(
         adversary,
         settings,
         make_validation(graph, settings),
-        make_certification(graph, groups, settings, device),
+        make_certification(graph, certified, settings, device),
         opening,
-        FormChoice("eager" if settings.train.step == "eager" else "auto"),
+        choice,
     )
     _say_forms(training, observer)
     taken = training.objective.clauses

@@ -116,7 +116,7 @@ def data_of(table: str) -> tuple[Graph, list[Clause]]:
     from clausal_paper.tables.rows import data_set
 
     name = data_set(table)
-    return read_graph(name, columns="sro"), read_clauses(name)
+    return read_graph(name), read_clauses(name)
 
 
 def run_plan(plan: Plan[R], data: Data, folder: Path) -> tuple[list[dict[str, Any]], list[str]]:
@@ -195,7 +195,7 @@ def _beyond_data(table: str, plan: Plan[BeyondRow], folder: Path) -> tuple[Graph
     from clausal_paper.tables.rows import data_set
 
     name = data_set(table)
-    graph = read_graph(name, columns="sro")
+    graph = read_graph(name)
     given = read_clauses(name) if DATASETS[name].clauses else []
     if table not in OWN_CLAUSES or not (given or any(row.uses != "none" for row in plan.rows)):
         return graph, given

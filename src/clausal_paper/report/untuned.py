@@ -39,7 +39,7 @@ def _row(name: str, records: Sequence[Record]) -> list[str]:
         values = [row["test"] if ranking is None else row["rankings"][ranking]["mrr"] for row in rows]
         return f"{mean(values):.4f}" if values else MISSING
 
-    seeds = len({record["seed"] for record in records})
+    seeds = len({record["seed"] for record in records if record["kind"] == "best"})
     best, fused = (f"{target:.3f}" for target in _TARGETS[name])
     return [
         *(_TITLES[name], str(seeds), of("best"), best, of("best with clauses")),

@@ -79,4 +79,16 @@ def test_the_first_five_bad_lines_are_shown_and_the_rest_counted(tmp_path):
     (tmp_path / "rules").write_text(GOOD + "5\t4\t0.8\th(X,Y)\n" * 8)
     with pytest.raises(InputError) as caught:
         read_rules(tmp_path / "rules")
-    assert str(caught.value).endswith("and 3 more lines that cannot be read")
+    assert str(caught.value).endswith("and 3 more lines that cannot be read\n1 line can be read")
+
+
+def test_a_few_bad_lines_of_a_mined_file_are_left_out_and_shown(tmp_path):
+    (tmp_path / "rules").write_text(
+        GOOD * 18 + "5\t4\t0.8\th(X,Y)\n" + "9\t9\t0.9\th(me_myself_i,me_myself_i) <= b(X,Y)\n"
+    )
+    told = []
+    assert len(read_rules(tmp_path / "rules", tell=told.append)) == 18
+    (sentence,) = told
+    assert "rules: 2 rules of 20 left out:" in sentence
+    assert "rules:19:9: expected a rule with '<='" in sentence
+    assert "rules:20:9: 'me_myself_i' stands for the atom's other argument" in sentence

@@ -54,8 +54,8 @@ def test_entities_that_shorten_names_are_read(tmp_path):
 
 
 def all_disjoint(members, axioms=1):
-    names = " ".join(f":p{number}" for number in range(members))
-    return f"[] a owl:AllDisjointProperties ; owl:members ({names}) .\n" * axioms
+    lists = [" ".join(f":p{axiom}_{number}" for number in range(members)) for axiom in range(axioms)]
+    return "".join(f"[] a owl:AllDisjointProperties ; owl:members ({names}) .\n" for names in lists)
 
 
 def test_disjoint_properties_beyond_any_ontology_are_left_out_with_a_note(tmp_path):

@@ -40,7 +40,7 @@ PUBLISHED = {
         "anyburl",
         [
             ("lives_in(X, A), language_of(A, Y) => speaks(X, Y) <0.6992551210428305>", 0.6992551210428305, 1502),
-            ("lives_in(X, dd) => speaks(X, me_myself_i) <0.9>", 0.9, 18),
+            ("lives_in(X, dd) => speaks(X, X) <0.9>", 0.9, 18),
             ("married(X, cc) <0.7142857142857143>", 0.7142857142857143, 5),
             ("lives_in(X, dd) => knows(X, X) <0.25>", 0.25, 3),
             (
@@ -197,6 +197,45 @@ def test_each_kind_of_axiom_of_itere(kind, line, clause, tmp_path):
     path = tmp_path / f"axiom_{kind}.txt"
     path.write_text(f"{line}\n")
     assert [str(read) for read in read_rules(path)] == [clause]
+
+
+@pytest.mark.parametrize(
+    ("rule", "clause"),
+    [
+        ("h(me_myself_i,Y) <= b(Y,cc)", "b(Y, cc) => h(Y, Y)"),
+        ("h(X,me_myself_i) <= b(X,A)", "b(X, A) => h(X, X)"),
+        ("h(X,cc) <= b(me_myself_i,X), d(A,me_myself_i)", "b(X, X), d(A, A) => h(X, cc)"),
+        ("h(X,me_myself_it) <= b(X,me)", "b(X, me) => h(X, me_myself_it)"),
+    ],
+)
+def test_the_equality_token_of_anyburl_is_the_other_argument(rule, clause, tmp_path):
+    (tmp_path / "rules").write_text(f"5\t4\t0.8\t{rule}\n")
+    assert [str(read) for read in read_rules(tmp_path / "rules")] == [f"{clause} <0.8>"]
+
+
+def test_the_log_of_amie_may_have_arrows(tmp_path):
+    log = "Mining => done in 3 s\nUsing HeadCoverage => 0.01\n"
+    rules = "?a  p  ?b   => ?b  q  ?a\t0.1\t0.5\t0.6\t7\n"
+    (tmp_path / "rules").write_text(
+        f"{log}Rule\tHead Coverage\tStd Confidence\tPCA Confidence\tPositive Examples\n{rules}{log}"
+    )
+    (clause,) = read_rules(tmp_path / "rules")
+    assert (str(clause), clause.support) == ("p(a, b) => q(b, a) <0.5>", 7)
+
+
+@pytest.mark.parametrize(
+    ("header", "cells", "confidence", "support"),
+    [
+        ("Rule\tSupport\tConfidence\tPCA Confidence", "3.01%\t53.5%\t91.8%", 0.535, None),
+        ("Rule\tSupport\tStd. Confidence\tPositive Examples", "3.01%\t53.5%\t12", 0.535, 12),
+        ("Rule\tSupport\tPCA Confidence", "12\t0,25", 0.25, 12),
+    ],
+)
+def test_the_oldest_tables_of_amie_have_percentages(header, cells, confidence, support, tmp_path):
+    (tmp_path / "rules").write_text(f"{header}\n?a  p  ?b   => ?b  q  ?a\t{cells}\n")
+    assert detect_format(tmp_path / "rules") == "amie"
+    (clause,) = read_rules(tmp_path / "rules")
+    assert (clause.confidence, clause.support) == (pytest.approx(confidence), support)
 
 
 def test_ids_are_numbered_by_a_dictionary_beside_or_by_names_that_are_given(tmp_path):

@@ -24,7 +24,7 @@ from clausal.logic import (
 )
 from clausal.logic.shape import implication
 
-WRITTEN = [name for name, format in FORMATS.items() if format.write]
+WRITTEN = [name for name, format in FORMATS.items() if format.write and name != "owl"]
 
 variables = st.sampled_from([Variable(name) for name in ("X", "Y", "who", "x1", "A")])
 names = st.sampled_from(["p", "/a/b./c/d", "ns:q", "r_1", "Q-2"])

@@ -4,10 +4,20 @@ from clausal.logic.formats.registry import (
     FORMATS,
     RuleFormat,
     detect_format,
+    format_of_target,
     print_rules,
     read_clauses,
     read_rules,
     write_rules,
 )
 
-__all__ = ["FORMATS", "RuleFormat", "detect_format", "print_rules", "read_clauses", "read_rules", "write_rules"]
+__all__ = [
+    "FORMATS",
+    "RuleFormat",
+    "detect_format",
+    "format_of_target",
+    "print_rules",
+    "read_clauses",
+    "read_rules",
+    "write_rules",
+]

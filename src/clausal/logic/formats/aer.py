@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from clausal.logic.formats.rule_file import RuleFile, X, Y, read_confidence, weighted_clause
-from clausal.logic.lines import Misread, read_lines
+from clausal.logic.formats.rule_file import RuleFile, X, Y, read_confidence, read_mined_lines, weighted_clause
+from clausal.logic.lines import Misread
 from clausal.logic.shape import implication
 from clausal.logic.syntax import Atom, Clause
 
@@ -33,4 +33,4 @@ def read(file: RuleFile) -> list[Clause]:
         formula = implication([atom], Atom(head.strip(), X, Y, len(body) + 2))
         return weighted_clause(formula, file.source, number, read_confidence(confidence, len(pair) + 2))
 
-    return read_lines(file.text, file.source, read_line)
+    return read_mined_lines(file, read_line)

@@ -9,14 +9,16 @@ import re
 from collections.abc import Callable
 
 from clausal.errors import InputError
-from clausal.logic.formats.rule_file import RuleFile, read_confidence, read_count, weighted_clause
-from clausal.logic.lines import LINE_END, Misread, read_lines
+from clausal.logic.formats.rule_file import RuleFile, read_confidence, read_count, read_mined_lines, weighted_clause
+from clausal.logic.lines import Misread
 from clausal.logic.shape import implication
 from clausal.logic.syntax import Atom, Clause, Constant, Formula, Term, Variable
 
-_HEADER = re.compile(r"Rule\tHead Coverage\t", re.IGNORECASE)
-_NAMES = {  # AMIE+'s name of a column, then AMIE 3's
+_HEADER = re.compile(r"^Rules?\t.*\b(?:Confidence|Support|Head Coverage)\b.*$", re.IGNORECASE | re.MULTILINE)
+_NAMES = {  # names of a column in older versions, then AMIE 3's
     "std confidence": "standard confidence",
+    "std. confidence": "standard confidence",
+    "confidence": "standard confidence",
     "positive examples": "support",
 }
 _WITHOUT_HEADER = ("rule", "head coverage", "standard confidence", "pca confidence", "support")
@@ -57,10 +59,15 @@ def read_amie(file: RuleFile) -> list[Clause]:
         if "=>" not in line:
             return None  # the header, or what AMIE says about itself
         cells = line.split("\t")
-        formula, unequal = _read_rule(cells[0], 1)
+        try:
+            formula, unequal = _read_rule(cells[0], 1)
+        except Misread:
+            if len(cells) == 1:
+                return None  # a line of the log that happens to have an arrow
+            raise
         given = {name: (cell, start) for name, cell, start in zip(columns, cells, _starts(cells), strict=False)}
         confidence = _confidence(given)
-        support = read_count(*given["support"]) if "support" in given else None
+        support = _support(given)
         return weighted_clause(formula, file.source, number, confidence, support), unequal
 
     return _read_and_tell(file, read_line)
@@ -94,7 +101,7 @@ def _read_and_tell(file: RuleFile, read: Callable[[str, int], tuple[Clause, bool
         inequalities += unequal
         return clause
 
-    clauses = read_lines(file.text, file.source, read_line)
+    clauses = read_mined_lines(file, read_line)
     if inequalities:
         file.tell(
             f"{file.source}: {inequalities:,} rule{'' if inequalities == 1 else 's'} had a condition such as ?a!=?b, "
@@ -107,8 +114,10 @@ def _columns(text: str) -> tuple[str, ...]:
     header = _HEADER.search(text)
     if header is None:
         return _WITHOUT_HEADER
-    names = LINE_END.split(text[header.start() : header.start() + 1000])[0].split("\t")
-    return tuple(_NAMES.get(name, name) for name in (name.strip().lower() for name in names))
+    names = [name.strip().lower() for name in header[0].split("\t")]
+    if "positive examples" in names:  # then "support" is a share
+        names = ["head coverage" if name == "support" else name for name in names]
+    return tuple(_NAMES.get(name, name) for name in names)
 
 
 def _starts(cells: list[str]) -> list[int]:
@@ -117,6 +126,12 @@ def _starts(cells: list[str]) -> list[int]:
     for cell in cells:
         starts.append(starts[-1] + len(cell) + 1)
     return starts
+
+
+def _support(given: dict[str, tuple[str, int]]) -> int | None:
+    """Return the number of positive examples; the oldest tables give it as a share of the relation's facts."""
+    cell, column = given.get("support", ("", 0))
+    return None if not cell.strip() or cell.strip().endswith("%") else read_count(cell, column)
 
 
 def _confidence(given: dict[str, tuple[str, int]]) -> float | None:

@@ -17,9 +17,10 @@ from clausal.logic.formats.rule_file import (
     horn_parts_of,
     read_confidence,
     read_count,
+    read_mined_lines,
     weighted_clause,
 )
-from clausal.logic.lines import Misread, read_lines
+from clausal.logic.lines import Misread
 from clausal.logic.shape import implication
 from clausal.logic.syntax import Atom, Clause, Constant, Falsum, Formula, Term, Variable
 
@@ -29,6 +30,7 @@ _ARROW = re.compile(r" ?<=(?: |$)")
 _BETWEEN = re.compile(r"\), ?")
 _EXPECTED = "expected four columns with tabs: predictions, support, confidence and a rule such as h(X,Y) <= b(X,Y)"
 _VARIABLES = {letter: Variable(letter) for letter in ascii_uppercase}
+_ITSELF = "me_myself_i"  # AnyBURL's equality token: the other argument of the atom once more
 _FREE = [letter for letter in ascii_uppercase if letter not in "XY"]
 
 
@@ -38,7 +40,7 @@ def fits_line(line: str) -> bool:
 
 
 def read(file: RuleFile) -> list[Clause]:
-    """Read rules; a single upper-case letter is a variable, any other argument is a constant."""
+    """Read rules; a single upper-case letter is a variable, ``me_myself_i`` the other argument, all else a constant."""
     source = file.source
 
     def read_line(line: str, number: int) -> Clause | None:
@@ -60,7 +62,7 @@ def read(file: RuleFile) -> list[Clause]:
         # A rule that was not counted is written with no predictions.
         return weighted_clause(_formula(text, start), source, number, confident, supported if predicted else None)
 
-    return read_lines(file.text, source, read_line)
+    return read_mined_lines(file, read_line)
 
 
 def _formula(text: str, start: int) -> Formula:
@@ -93,6 +95,10 @@ def _atom(text: str, column: int) -> Atom:
             subject, object = first, rest
     if not (relation and bracket and comma and subject and object):
         raise Misread(column, f"expected an atom such as h(X,Y), found '{text}'")
+    if _ITSELF in (subject, object):
+        if subject == object:
+            raise Misread(column, f"'{_ITSELF}' stands for the atom's other argument, and here it is both")
+        subject = object = object if subject == _ITSELF else subject
     place = column + len(relation) + 1
     # Few relations and entities occur in many rules: one string for each name halves the memory.
     return Atom(intern(relation), _term(subject, place), _term(object, place + len(subject) + 1), column)

@@ -6,8 +6,8 @@ Each axiom is read as the rule by which IterE derives facts from it, its first r
 from __future__ import annotations
 
 from clausal.errors import InputError
-from clausal.logic.formats.rule_file import RuleFile, X, Y, Z, read_confidence, weighted_clause
-from clausal.logic.lines import Misread, read_lines
+from clausal.logic.formats.rule_file import RuleFile, X, Y, Z, read_confidence, read_mined_lines, weighted_clause
+from clausal.logic.lines import Misread
 from clausal.logic.shape import implication
 from clausal.logic.syntax import Atom, Clause, Variable
 
@@ -55,4 +55,4 @@ def read(file: RuleFile) -> list[Clause]:
         confidence = read_confidence(cells[width], starts[width]) if len(cells) > width else None
         return weighted_clause(implication(atoms[:-1], atoms[-1]), file.source, number, confidence)
 
-    return read_lines(file.text, file.source, read_line)
+    return read_mined_lines(file, read_line)

@@ -6,19 +6,24 @@ The grammar reads all three; each is written in its own way: ``p(X, Y), q(Y, Z) 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import chain, count
 from typing import Literal
 
 from clausal.logic.formats.rule_file import RuleFile, cannot_write, horn_parts_of
+from clausal.logic.lines import LINE_END
 from clausal.logic.names import write_relation
 from clausal.logic.parser import parse_clauses
-from clausal.logic.printer import print_clause, print_formula, print_weight
+from clausal.logic.printer import print_clause, print_formula, print_mark
 from clausal.logic.syntax import And, Atom, Clause, Constant, Falsum, Term, Variable, map_leaves
 
 _KALE_LETTERS = "xyzuvwabcdefghijklmnopqrst"
 _PROLOG_LETTERS = _KALE_LETTERS.upper()
+_FIGURES = re.compile(r"  % (?:confidence|support) [0-9][^\r\n]*")
+_CONFIDENCE = re.compile(r"(?<!PCA )\bconfidence ([0-9]+(?:\.[0-9]+)?(?:e-?[0-9]+)?)")
+_SUPPORT = re.compile(r"\bsupport ([0-9]{1,18})\b")
 
 
 def dialect_of(file: RuleFile) -> Literal["clausal", "kale", "prolog"]:
@@ -28,8 +33,27 @@ def dialect_of(file: RuleFile) -> Literal["clausal", "kale", "prolog"]:
 
 
 def read(file: RuleFile) -> list[Clause]:
-    """Read clauses of the language; KALE's and Prolog's rules are clauses of it too."""
-    return parse_clauses(file.text, file.source)
+    """Read clauses of the language; KALE's and Prolog's rules are clauses of it too.
+
+    Confidence and support that ``clausal mine`` or ``write_clausal`` wrote behind a clause are read as such.
+    """
+    clauses = parse_clauses(file.text, file.source)
+    if not _FIGURES.search(file.text):
+        return clauses
+    lines = LINE_END.split(file.text)
+    return [_with_figures(clause, lines[(clause.line or 1) - 1]) for clause in clauses]
+
+
+def _with_figures(clause: Clause, line: str) -> Clause:
+    comment = _FIGURES.search(line)
+    if comment is None:
+        return clause
+    confidence, support = _CONFIDENCE.search(comment[0]), _SUPPORT.search(comment[0])
+    return replace(
+        clause,
+        confidence=float(confidence[1]) if confidence else None,
+        support=int(support[1]) if support else None,
+    )
 
 
 def write_clausal(clauses: Iterable[Clause]) -> Iterator[str]:
@@ -64,13 +88,13 @@ def _kale_atom(clause: Clause, atom: Atom, letters: dict[Term, str]) -> str:
 
 
 def write_prolog(clauses: Iterable[Clause]) -> Iterator[str]:
-    """Write one line for each clause: the head first, variables in upper case, the weight where it is not 1."""
+    """Write one line for each clause: the head first, variables in upper case, the mark or weight last."""
     for clause in clauses:
         body, head = horn_parts_of(_with_upper_case_variables(clause), "Prolog")
         text = "" if isinstance(head, Falsum) else print_formula(head)
         if body:
             text += f"{' ' if text else ''}:- {print_formula(And(body) if len(body) > 1 else body[0])}"
-        yield text + print_weight(clause.weight)
+        yield text + print_mark(clause)
 
 
 def _with_upper_case_variables(clause: Clause) -> Clause:

@@ -33,7 +33,7 @@ FORMATS = {
     "clausal": RuleFormat("the clause language", language.read, language.write_clausal),
     "kale": RuleFormat("KALE, FB122", language.read, language.write_kale),
     "prolog": RuleFormat("Prolog-like: inferbeddings, GNTP", language.read, language.write_prolog),
-    "owl": RuleFormat("OWL and RDFS axioms in RDF", owl.read, fits_file=owl.fits_file),
+    "owl": RuleFormat("OWL and RDFS axioms in RDF", owl.read, owl.write, fits_file=owl.fits_file),
     "rdfrules": RuleFormat("RDFRules JSON", rdfrules.read, fits_file=rdfrules.fits_file),
     "itere": RuleFormat("IterE", itere.read, fits_file=itere.fits_file),
     "anyburl": RuleFormat("AnyBURL, PyClause", anyburl.read, anyburl.write, fits_line=anyburl.fits_line),
@@ -43,6 +43,10 @@ FORMATS = {
     "rnnlogic": RuleFormat("RNNLogic, RulE", rnnlogic.read, fits_line=rnnlogic.fits_line),
 }
 """The formats by name, in the order in which they are recognised. Those without ``write`` are only read."""
+
+
+_OTHER_ENDINGS = (".parquet", ".arrow", ".feather", ".json", ".jsonl", ".csv", ".xlsx", ".n3", ".gz", ".bz2", ".zst",
+                   ".zip")  # fmt: skip
 
 
 def read_rules(
@@ -61,7 +65,7 @@ def read_rules(
     with enough_memory_to_read(file.source):
         clauses = _format(format).read(file)
     if not clauses:
-        expected = "" if FORMATS[format].write else f" in the format '{format}'"
+        expected = "" if FORMATS[format].read is language.read else f" in the format '{format}'"
         raise InputError(
             f"{file.source}: no clauses in this file{expected}"
             + ("; write one per line, as in p(X, Y) => q(X, Y)" if not expected else "")
@@ -79,8 +83,10 @@ def detect_format(path: str | os.PathLike[str]) -> str:
     return _detect(RuleFile(os.fspath(path), read_beginning(Path(path))))
 
 
-def print_rules(clauses: Iterable[Clause], format: str) -> Iterator[str]:
-    """Yield the lines of these clauses in a format that can be written."""
+def print_rules(clauses: Iterable[Clause], format: str, *, tell: Tell = tell_nobody) -> Iterator[str]:
+    """Yield the lines of these clauses in a format that can be written; ``tell`` is as for ``write_rules``."""
+    if format == "owl":
+        return owl.write(clauses, tell=tell)
     writer = _format(format).write
     if writer is None:
         writable = ", ".join(name for name, known in FORMATS.items() if known.write)
@@ -88,9 +94,33 @@ def print_rules(clauses: Iterable[Clause], format: str) -> Iterator[str]:
     return writer(clauses)
 
 
-def write_rules(path: str | os.PathLike[str], clauses: Iterable[Clause], format: str = "clausal") -> None:
-    """Write clauses to a file in a format; a clause that the format cannot say is an error, and nothing is written."""
-    write_lines(Path(path), print_rules(clauses, format))
+def write_rules(
+    path: str | os.PathLike[str], clauses: Iterable[Clause], format: str | None = None, *, tell: Tell = tell_nobody
+) -> None:
+    """Write clauses to a file in a format, by default ``owl`` for an ending of RDF and ``clausal`` for any other.
+
+    A clause that the format cannot say is an error, and nothing is written; of ``owl``, those that are no axiom are
+    left out, and ``tell`` gets a sentence that says so.
+    """
+    path = Path(path)
+    if (format or format_of_target(path)) == "owl":
+        write_lines(path, owl.write(clauses, path.suffix.lower(), tell))
+    else:
+        write_lines(path, print_rules(clauses, format or "clausal"))
+
+
+def format_of_target(path: Path, format: str | None = None) -> str:
+    """Return the format in which a file is written; an ending that it cannot have is an error."""
+    ending = path.suffix.lower()
+    if ending in _OTHER_ENDINGS:
+        raise InputError(f"{path}: clauses are not written as {ending}; name it .txt, or .ttl, .nt or .owl for axioms")
+    if format == "owl" and ending not in owl.WRITTEN:
+        raise InputError(f"{path}: axioms are written as RDF; expected an ending of {', '.join(owl.WRITTEN)}")
+    if format not in (None, "owl") and ending in owl.WRITTEN:
+        raise InputError(
+            f"{path}: the ending {ending} is RDF, which holds axioms (--to owl), not the format '{format}'"
+        )
+    return format or ("owl" if ending in owl.WRITTEN else "clausal")
 
 
 def _detect(file: RuleFile) -> str:

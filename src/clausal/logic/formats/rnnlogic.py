@@ -8,8 +8,8 @@ from pathlib import Path
 
 from clausal.errors import InputError
 from clausal.files import read_text
-from clausal.logic.formats.rule_file import RuleFile, X, Y, read_id, weighted_clause
-from clausal.logic.lines import LINE_END, Misread, read_lines
+from clausal.logic.formats.rule_file import RuleFile, X, Y, read_id, read_mined_lines, weighted_clause
+from clausal.logic.lines import LINE_END, Misread
 from clausal.logic.shape import implication
 from clausal.logic.syntax import Atom, Clause, Variable
 
@@ -39,7 +39,7 @@ def read(file: RuleFile) -> list[Clause]:
         body = [_atom(item, names, steps[index], steps[index + 1]) for index, item in enumerate(items[1:])]
         return weighted_clause(implication(body, _atom(items[0], names, X, steps[-1])), file.source, number)
 
-    return read_lines(file.text, file.source, read_line)
+    return read_mined_lines(file, read_line)
 
 
 def read_dictionary(folder: Path) -> list[str] | None:

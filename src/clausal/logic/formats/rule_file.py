@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 
 from clausal.errors import InputError
-from clausal.logic.lines import LINE_END, Misread, place
+from clausal.logic.lines import LINE_END, Misread, place, read_lines
 from clausal.logic.shape import horn_parts
 from clausal.logic.syntax import Atom, Clause, Falsum, Formula, Variable
 
@@ -22,6 +22,7 @@ X, Y, Z = Variable("X"), Variable("Y"), Variable("Z")
 _BEGINNING = 1 << 16
 _FIRST_LINES = 50
 _LONGEST_ID = 18
+_LEAST_READ = 0.9  # share of a mined file's lines; with less it is probably of another format
 LARGEST_COUNT = 10**18
 
 
@@ -73,10 +74,16 @@ def weighted_clause(
     return Clause(formula, 1.0 if confidence is None else confidence, source, line, confidence, support)
 
 
+def read_mined_lines(file: RuleFile, read: Callable[[str, int], Clause | None]) -> list[Clause]:
+    """Read lines as ``read_lines`` does; of a program's many rules, a few that cannot be read are told and left out."""
+    return read_lines(file.text, file.source, read, least_read=_LEAST_READ, tell=file.tell)
+
+
 def read_confidence(text: str, column: int) -> float:
-    """Read a confidence, with a decimal point or a decimal comma."""
+    """Read a confidence, with a decimal point or a decimal comma, or in per cent."""
     try:
-        value = float(text.strip().replace(",", "."))
+        number, percent, _ = text.strip().partition("%")
+        value = float(number.replace(",", ".")) / (100 if percent else 1)
     except ValueError:
         raise Misread(column, f"a confidence is a number, as in 0.9, not '{text.strip()}'") from None
     if not (math.isfinite(value) and value >= 0):

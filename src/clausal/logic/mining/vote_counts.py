@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from clausal.logic.mining.compiling import kernel, part
+from clausal.logic.mining.known_pairs import group_at
 
 PATH, OF_QUESTION, OF_ANSWER = range(3)
 """The kinds of votes: by paths, by attributes of the entity that is asked about, and by attributes of the answer."""
@@ -119,16 +120,10 @@ def count_votes(
                 found = 0
                 for at in range(group_start[group], group_start[group + 1]):
                     y = targets[at]
-                    low, high = first_group[y], first_group[y + 1]
-                    while low < high:
-                        middle = (low + high) // 2
-                        if group_label[middle] < b2:
-                            low = middle + 1
-                        else:
-                            high = middle
-                    if low == first_group[y + 1] or group_label[low] != b2:
+                    second = group_at(group_label, first_group, y, b2)
+                    if second < 0:
                         continue
-                    for place in range(group_start[low], group_start[low + 1]):
+                    for place in range(group_start[second], group_start[second + 1]):
                         w = targets[place]
                         if w == x:
                             continue
@@ -148,16 +143,10 @@ def count_votes(
             tick += 1
             for reach in range(found):
                 w = reached[reach]
-                low, high = first_group[w], first_group[w + 1]
-                while low < high:
-                    middle = (low + high) // 2
-                    if group_label[middle] < b3:
-                        low = middle + 1
-                    else:
-                        high = middle
-                if low == first_group[w + 1] or group_label[low] != b3:
+                third = group_at(group_label, first_group, w, b3)
+                if third < 0:
                     continue
-                for place in range(group_start[low], group_start[low + 1]):
+                for place in range(group_start[third], group_start[third + 1]):
                     z = targets[place]
                     if z not in (x, only[w]) and stamp[z] != tick:
                         stamp[z] = tick

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations, zip_longest
+from itertools import combinations
 from typing import Any
 
 from clausal.graph import Graph
-from clausal.graph.query import Fact, Query, name_fact
+from clausal.graph.display import DisplayNames
+from clausal.graph.query import Fact, Query, name_fact, print_fact
 from clausal.logic.grounding import FactIndex, Groundings, ground
 from clausal.logic.proofs.proof import branches, place_of, reason
 from clausal.logic.rules import Rule
@@ -37,15 +38,16 @@ def near_supports(
     return sorted(found, key=lambda near: (len(near.missing), -len(near.holds)))
 
 
-def print_near(near: NearSupport, notes: Sequence[str] = ()) -> str:
+def print_near(near: NearSupport, notes: Sequence[str] = (), names: DisplayNames | None = None) -> str:
     """Write a near support: the clause, then the facts of its body that hold and those that are missing.
 
-    ``notes`` say something about each missing fact, such as its score.
+    ``notes`` say something about each missing fact, such as its score; ``names`` are display names.
     """
-    parts = [f"{fact}  holds" for fact in near.holds]
-    parts += [f"{missing}  missing{note}" for missing, note in zip_longest(near.missing, notes, fillvalue="")]
+    parts = [f"{print_fact(fact, names)}  holds" for fact in near.holds]
+    about = [*notes, *[""] * (len(near.missing) - len(notes))]
+    parts += [f"{print_fact(one, names)}  missing{note}" for one, note in zip(near.missing, about, strict=True)]
     lines = [f"{branch} {part}" for part, (branch, _) in zip(parts, branches(parts), strict=True)]
-    return "\n".join([reason(near.clause), *lines])
+    return "\n".join([reason(near.clause, names), *lines])
 
 
 def near_to_json(near: NearSupport) -> dict[str, Any]:

@@ -6,8 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from clausal.graph.query import Fact
+from clausal.errors import count
+from clausal.graph.display import DisplayNames
+from clausal.graph.query import Fact, print_fact
 from clausal.logic.lines import place
+from clausal.logic.printer import print_certainty, print_clause, print_formula
 from clausal.logic.syntax import Clause
 
 
@@ -16,7 +19,8 @@ class Proof:
     """A fact and why it holds: by a clause from premises, in the order of the clause's body; or given.
 
     ``size`` counts the applications of clauses in the tree, ``depth`` those on its longest branch; a given fact has
-    neither clause nor premises. A proof that is used twice is one object.
+    neither clause nor premises. ``certainty`` is that of its least certain clause, 1 where all hold without exception.
+    A proof that is used twice is one object.
     """
 
     fact: Fact
@@ -24,11 +28,27 @@ class Proof:
     premises: tuple[Proof, ...] = field(default=(), repr=False)
     size: int = field(init=False)
     depth: int = field(init=False)
+    certainty: float = field(init=False)
 
     def __post_init__(self) -> None:
         steps = 0 if self.clause is None else 1
         object.__setattr__(self, "size", steps + sum(premise.size for premise in self.premises))
         object.__setattr__(self, "depth", steps + max((premise.depth for premise in self.premises), default=0))
+        own = 1.0 if self.clause is None else self.clause.certainty
+        object.__setattr__(self, "certainty", min([own, *(premise.certainty for premise in self.premises)]))
+
+    def __repr__(self) -> str:
+        about = "given" if self.given else f"{count(self.size, 'step')} from {count(len(self.facts()), 'fact')}"
+        return f"<Proof of {self.fact}: {about}>"
+
+    def __str__(self) -> str:
+        return print_proof(self)
+
+    def _repr_html_(self) -> str:
+        from clausal.drawing import notebook
+        from clausal.logic.html import proof_html
+
+        return notebook(proof_html(self))
 
     @property
     def given(self) -> bool:
@@ -54,10 +74,11 @@ class Proof:
         return list(dict.fromkeys(step.clause for step in self.steps() if step.clause is not None))
 
 
-def print_proof(proof: Proof) -> str:
+def print_proof(proof: Proof, names: DisplayNames | None = None) -> str:
     """Write a proof as an indented tree of facts, each with its clause and where that stands, or with ``given``.
 
-    A derived fact that is needed again is written with ``shown above`` the next time.
+    A derived fact that is needed again is written with ``shown above`` the next time. ``names`` are display names to
+    show instead of full ones.
     """
     lines = []
     seen: set[Fact] = set()
@@ -69,13 +90,13 @@ def print_proof(proof: Proof) -> str:
         elif step.fact in seen:
             why = "shown above"
         else:
-            why = reason(step.clause)
+            why = reason(step.clause, names)
             waiting.extend(
                 (premise, f"{below}{branch} ", f"{below}{stem} ")
                 for premise, (branch, stem) in reversed(list(zip(step.premises, branches(step.premises), strict=True)))
             )
         seen.add(step.fact)
-        lines.append(f"{before}{step.fact}  {why}")
+        lines.append(f"{before}{print_fact(step.fact, names)}  {why}")
     return "\n".join(lines)
 
 
@@ -106,10 +127,13 @@ def place_of(clause: Clause) -> str | None:
     return place(clause.source, clause.line, None) or None
 
 
-def reason(clause: Clause) -> str:
-    """Write by which clause something follows, and where that stands."""
+def reason(clause: Clause, names: DisplayNames | None = None) -> str:
+    """Write by which clause something follows, how sure that is if it has exceptions, and where it stands."""
     place = place_of(clause)
-    return f"by {clause}" + ("" if place is None else f"  [{place}]")
+    by = f"by {print_clause(clause, names)}"
+    if clause.certainty < 1:
+        by = f"by a rule of confidence {print_certainty(clause.certainty)}: {print_formula(clause.formula, names)}"
+    return by + ("" if place is None else f"  [{place}]")
 
 
 def branches(parts: Sequence[object]) -> list[tuple[str, str]]:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from typing import TypeVar
 
 from clausal.logic.syntax import Clause, Formula, Iff, Implies, children, leaves
+
+_Node = TypeVar("_Node", bound=Hashable)
 
 
 def find_cycles(clauses: Iterable[Clause]) -> list[tuple[str, ...]]:
@@ -17,7 +20,7 @@ def find_cycles(clauses: Iterable[Clause]) -> list[tuple[str, ...]]:
                 edges[atom.relation].update(other.relation for other in leaves(head))
     return sorted(
         tuple(sorted(component))
-        for component in _components(edges)
+        for component in strongly_connected(edges)
         if len(component) > 1 or component[0] in edges[component[0]]
     )
 
@@ -33,23 +36,26 @@ def _implications(formula: Formula) -> Iterator[tuple[Formula, Formula]]:
         yield from _implications(child)
 
 
-def _components(edges: dict[str, set[str]]) -> Iterator[list[str]]:
-    """Yield the strongly connected components (Tarjan 1972), without recursion: chains of relations can be long."""
-    order: dict[str, int] = {}
-    lowest: dict[str, int] = {}
-    stack: list[str] = []
-    on_stack: set[str] = set()
+def strongly_connected(edges: Mapping[_Node, Iterable[_Node]]) -> Iterator[list[_Node]]:
+    """Yield the strongly connected components (Tarjan 1972), each after those that its edges lead to.
+
+    Without recursion: chains of relations can be long.
+    """
+    order: dict[_Node, int] = {}
+    lowest: dict[_Node, int] = {}
+    stack: list[_Node] = []
+    on_stack: set[_Node] = set()
     for root in list(edges):
         if root in order:
             continue
-        work = [(root, iter(sorted(edges[root])))]
+        work = [(root, iter(sorted(edges[root], key=repr)))]
         _enter(root, order, lowest, stack, on_stack)
         while work:
             node, successors = work[-1]
             for successor in successors:
                 if successor not in order:
                     _enter(successor, order, lowest, stack, on_stack)
-                    work.append((successor, iter(sorted(edges.get(successor, ())))))
+                    work.append((successor, iter(sorted(edges.get(successor, ()), key=repr))))
                     break
                 if successor in on_stack:
                     lowest[node] = min(lowest[node], order[successor])
@@ -66,7 +72,9 @@ def _components(edges: dict[str, set[str]]) -> Iterator[list[str]]:
                     yield component
 
 
-def _enter(node: str, order: dict[str, int], lowest: dict[str, int], stack: list[str], on_stack: set[str]) -> None:
+def _enter(
+    node: _Node, order: dict[_Node, int], lowest: dict[_Node, int], stack: list[_Node], on_stack: set[_Node]
+) -> None:
     order[node] = lowest[node] = len(order)
     stack.append(node)
     on_stack.add(node)

@@ -106,6 +106,10 @@ class Scorer(nn.Module, ABC):
         """Initialise the matrix of relation parameters [relations, relation_dim]."""
         xavier_(relations, generator)
 
+    def relation_vectors(self, relations: Tensor) -> Tensor:
+        """Return vectors of relations [relations, relation_dim] whose angles and distances mean something."""
+        return relations
+
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
         """Initialise the scorer's own parameters, which all relations share, if it has any."""
 

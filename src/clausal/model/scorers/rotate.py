@@ -33,3 +33,7 @@ class RotatE(Scorer):
     def reset_relations_(self, relations: Tensor, generator: torch.Generator | None = None) -> None:
         """Draw the angles uniformly from the circle."""
         relations.uniform_(-math.pi, math.pi, generator=generator)
+
+    def relation_vectors(self, relations: Tensor) -> Tensor:
+        """Return the points on the circle: two angles can be far apart as numbers and mean nearly the same."""
+        return torch.cat([relations.cos(), relations.sin()], -1)

@@ -16,7 +16,8 @@ from clausal.graph.graph import Graph
 from clausal.logic.syntax import Clause
 from clausal.observer import Observer
 from clausal.run.directory import RACE_TRIALS, RunDirectory
-from clausal.run.run import Run, load
+from clausal.run.loading import load
+from clausal.run.run import Run
 from clausal.run.training import resume
 from clausal.search.best import this_machine
 from clausal.search.racing.plan import MINUTES, Plan, make_plan

@@ -50,7 +50,7 @@ def weigh_for_training(
     measured = measure_clauses(clauses, graph, observer=observer)
     weighted = any(clause.weight != 1 for clause in clauses)
     return [
-        _weigh(clause, measures, MINED if weighted or clause.confidence is not None else CERTAIN)
+        _weigh(clause, measures, MINED if not clause.hard and (weighted or clause.confidence is not None) else CERTAIN)
         for clause, measures in zip(clauses, measured, strict=True)
     ]
 

@@ -8,7 +8,7 @@ from typing import Any
 from clausal.config import Settings
 from clausal.logic.syntax import Clause
 from clausal.search.best import clause_weight
-from clausal.search.racing.clause_weight import CLAUSE_FACTORS, ClauseOutcome, choose_weight
+from clausal.search.racing.clause_weight import FIRST_FACTOR, ClauseOutcome, choose_weight, costs, next_factor
 from clausal.search.racing.judging import Comparison, compare
 from clausal.search.racing.ladders import (
     Ladder,
@@ -16,6 +16,7 @@ from clausal.search.racing.ladders import (
     other_training,
     regulariser_ladder,
     relation_weights,
+    share_of_linked,
 )
 from clausal.search.racing.track import Track
 from clausal.search.racing.trial import Raced
@@ -24,6 +25,7 @@ from clausal.search.space import change, setting
 _OVERTAKING = 1.5  # standard errors by which a trial that is behind must be expected to overtake
 _LONG = 15  # epochs of a trial that shows by itself where it leads
 _TRUST = 0.95  # in what the curve of a short trial promises: most bend a little sooner
+_LINKED = 0.5  # of valid facts: where more of their pairs are linked in train, to predict relations is to forget them
 _FINE = 10**0.25  # the factor of the last steps along the regulariser's weight
 
 
@@ -42,15 +44,17 @@ class Climber:
         """Return the winner.
 
         Short trials are for what changes the end of a training and not only its pace: batches, learning rates and other
-        kinds of training that learn faster would win them and lose later.
+        kinds of training that learn faster would win them and lose later. So would predicting relations where train
+        links the pairs of most valid facts: a fact then speaks against other relations of its pair, which shows late.
         """
         leader = self.track.attempt({}, None)
         assert leader is not None
         for ladder in regulariser_ladder(self.start, self.fixed):
             leader = self.climb(leader, ladder)
         leader = self.track.enlarge(leader, trials=3)
-        for weight in relation_weights(self.start, self.fixed):
-            leader = self.weigh_relations(leader, weight)
+        if self._long or share_of_linked(self.track.graph) <= _LINKED:
+            for weight in relation_weights(self.start, self.fixed):
+                leader = self.weigh_relations(leader, weight)
         if not self._long:
             return leader
         for ladder in further_ladders(change(self.start, leader.trial.changes), self.fixed):
@@ -100,11 +104,14 @@ class Climber:
         """Try weights of the clauses against none, and keep the largest that costs nothing beyond noise."""
         usual = clause_weight(change(self.start, leader.trial.changes))
         tried: list[tuple[float, Raced]] = []
-        for factor in CLAUSE_FACTORS if clauses and leader.ranks is not None else ():
+        factor: float | None = FIRST_FACTOR if clauses and leader.ranks is not None else None
+        while factor is not None:
             weight = float(f"{factor * usual:.2g}")
             found = self.track.attempt({**leader.trial.changes, "clauses.weight": weight}, leader, clauses)
-            if found is not None and found.ranks is not None:
-                tried.append((weight, found))
+            if found is None or found.ranks is None:
+                break
+            tried.append((weight, found))
+            factor = next_factor(factor, costs(found, leader))
         return choose_weight(tried, leader)
 
     def climb(self, leader: Raced, ladder: Ladder) -> Raced:

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from clausal.evaluation.bootstrap import bootstrap_means
+
 Reciprocals = NDArray[np.float32]
 """The mean reciprocal rank of each valid fact, over its two sides [facts]."""
 
-SAMPLES = 1_000
 LEAST = 5e-4  # of MRR: less is no reason to leave the rule's settings
-_AT_ONCE = 1 << 22  # indices drawn at once
 
 
 @dataclass(frozen=True)
@@ -35,9 +35,4 @@ def compare(one: Reciprocals, other: Reciprocals, seed: int = 0) -> Comparison:
     differences = one.astype(np.float64) - other.astype(np.float64)
     if not len(differences):
         return Comparison(0.0, 0.0)
-    draw, facts = np.random.default_rng(seed), len(differences)
-    means: list[float] = []
-    while len(means) < SAMPLES:
-        rows = min(SAMPLES - len(means), max(1, _AT_ONCE // facts))
-        means += differences[draw.integers(0, facts, (rows, facts))].mean(axis=1).tolist()
-    return Comparison(float(differences.mean()), float(np.std(means)))
+    return Comparison(float(differences.mean()), float(np.std(bootstrap_means(differences, seed=seed))))

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from clausal.choices import SCORERS
 from clausal.config import Settings
+from clausal.graph.graph import Facts, Graph
 from clausal.search.best import against_corruptions
 from clausal.search.space import matters, setting
 
@@ -40,6 +44,16 @@ def relation_weights(start: Settings, fixed: Collection[str]) -> list[str]:
     name = "facts.relation_weight"
     possible = start.facts.training == "1-vs-all" and SCORERS[start.model.scorer].trilinear
     return [name] if possible and not start.facts.relation_weight and name not in fixed else []
+
+
+def share_of_linked(graph: Graph) -> float:
+    """Return the share of valid facts whose two entities train links already, by any relation in any direction."""
+
+    def pairs(facts: Facts) -> NDArray[np.int64]:
+        ends = np.sort(facts[:, [0, 2]].astype(np.int64), axis=1)
+        return ends[:, 0] * len(graph.entities) + ends[:, 1]
+
+    return float(np.isin(pairs(graph.valid), pairs(graph.train)).mean()) if len(graph.valid) else 0.0
 
 
 def further_ladders(start: Settings, fixed: Collection[str]) -> list[Ladder]:

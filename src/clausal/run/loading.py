@@ -1,0 +1,85 @@
+"""A finished run, read from its directory."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from clausal.config import Settings
+from clausal.errors import InputError
+from clausal.graph.graph import Graph
+from clausal.model.build import build_predictor, build_scorer, find_device
+from clausal.model.predictor import LinkPredictor
+from clausal.model.scorers.base import Scorer
+from clausal.run.checkpoint import read_tensors, require_shape
+from clausal.run.directory import MODEL, RunDirectory
+from clausal.run.run import Run
+
+
+def load(
+    path: str | Path, *, scorer: Scorer | None = None, encoder: nn.Module | None = None, device: str = "auto"
+) -> Run:
+    """Load a finished run; a run trained with a user's own scorer or encoder needs it here again."""
+    directory = RunDirectory.open(path)
+    if not directory.finished:
+        raise InputError(f"{path}: the training has not finished; go on with: clausal train --out {path} --resume")
+    require_custom(directory, scorer, encoder)
+    settings, graph = directory.settings, directory.graph
+    predictor = _read_predictor(directory, settings, graph, scorer, encoder)
+    return Run(
+        predictor.to(find_device(device, "device")).eval(),
+        graph,
+        directory.clauses,
+        settings,
+        directory.metrics,
+        directory.path,
+        directory.calibration,
+    )
+
+
+def require_custom(directory: RunDirectory, scorer: Scorer | None, encoder: nn.Module | None) -> None:
+    """Check that the modules of a user that a run was trained with are given again."""
+    for name, given in (("scorer", scorer), ("encoder", encoder)):
+        if name in directory.custom and given is None:
+            raise InputError(
+                f"{directory.path}: trained with its own {name}; pass it to clausal.load or clausal.resume as {name}=…"
+            )
+
+
+def _read_predictor(
+    directory: RunDirectory,
+    settings: Settings,
+    graph: Graph,
+    scorer: Scorer | None,
+    encoder: nn.Module | None,
+) -> LinkPredictor:
+    path = directory.path / MODEL
+    entities, relations = len(graph.entities), len(graph.relations)
+    try:
+        with torch.device("meta"):  # sizes are compared with the file's before any memory is taken
+            relation_dim = (scorer or build_scorer(settings.model)).relation_dim
+            rows = relations * (2 if settings.model.reciprocal else 1)
+            require_shape(path, "relations", (rows, relation_dim))
+            if encoder is None and scorer is None and settings.model.scorer != "model-f":
+                vectors = torch.empty(entities, settings.model.dim)
+                predictor = build_predictor(settings.model, entities, relations, vectors=vectors)
+                predictor.load_state_dict(read_tensors(path, predictor.state_dict())[0], assign=True)
+                return predictor
+    except RuntimeError as error:
+        raise InputError(f"{directory.path}: the settings describe no possible model: {error}") from None
+    # What the file holds replaces every value, those of pre-trained vectors too, so their file is not needed again.
+    dim = scorer.dim if scorer is not None else settings.model.dim
+    predictor = build_predictor(
+        settings.model,
+        entities,
+        relations,
+        pairs=torch.from_numpy(graph.train[:, [0, 2]]),
+        vectors=torch.empty(entities, dim) if settings.model.encoder == "frozen" else None,
+        scorer=deepcopy(scorer),
+        encoder=deepcopy(encoder),
+    )
+    predictor.load_state_dict(read_tensors(path, predictor.state_dict())[0])
+    return predictor
