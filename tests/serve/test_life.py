@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import closing
 
 from service import started
 from small_runs import finish, write_run
@@ -26,19 +27,19 @@ def test_requests_that_were_begun_are_answered_when_the_service_ends(tmp_path):
         ending = threading.Event()
 
         def ask():
-            connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=30)
-            while True:
-                try:
-                    connection.request("POST", "/v1/predict", body, {"content-type": "application/json"})
-                    response = connection.getresponse()
-                    response.read()
+            with closing(http.client.HTTPConnection("127.0.0.1", service.port, timeout=30)) as connection:
+                while True:
+                    try:
+                        connection.request("POST", "/v1/predict", body, {"content-type": "application/json"})
+                        response = connection.getresponse()
+                        response.read()
+                    except (OSError, http.client.HTTPException) as error:
+                        # A connection that was closed while it was idle; a request that was read is answered.
+                        refused.append((ending.is_set(), error))
+                        return
                     statuses.append(response.status)
                     if response.getheader("connection") == "close":
                         return
-                except (OSError, http.client.HTTPException) as error:
-                    # A connection that was closed while it was idle; a request that was read is answered.
-                    refused.append((ending.is_set(), error))
-                    return
 
         threads = [threading.Thread(target=ask) for _ in range(8)]
         for thread in threads:

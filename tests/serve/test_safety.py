@@ -92,15 +92,14 @@ def test_a_body_that_does_not_come_ends_the_request(strict_service):
 
 def test_a_flood_of_connections_is_refused_and_passes(strict_service):
     time.sleep(1.1)
-    waiting = [strict_service.connect() for _ in range(60)]
-    refused = 0
-    for connection in waiting[25:]:
-        connection.settimeout(5)
-        with contextlib.suppress(TimeoutError, ConnectionResetError):
-            refused += b" 503 " in connection.recv(1000)
-    assert refused >= 20
-    for connection in waiting:
-        connection.close()
+    with contextlib.ExitStack() as stack:
+        waiting = [stack.enter_context(strict_service.connect()) for _ in range(60)]
+        refused = 0
+        for connection in waiting[25:]:
+            connection.settimeout(5)
+            with contextlib.suppress(TimeoutError, ConnectionResetError):
+                refused += b" 503 " in connection.recv(1000)
+        assert refused >= 20
     for _ in range(50):
         if strict_service.request("GET", "/health/live")[0] == 200:
             break
