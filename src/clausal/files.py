@@ -202,7 +202,7 @@ def _temporary_name(path: Path, folder: Path | None = None) -> Path:
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a file in UTF-8, with or without a byte order mark; ``.gz`` is decompressed."""
+    """Return the text of a file in UTF-8, with or without a byte order mark, decompressed by its ending."""
     try:
         with enough_memory_to_read(path), open_bytes(path) as stream:
             content = stream.read()

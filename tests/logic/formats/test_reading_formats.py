@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from clausal.logic import FORMATS, read_clauses, read_rules
@@ -160,6 +162,14 @@ def test_windows_line_ends_a_byte_order_mark_and_gzip_change_nothing(name, tmp_p
     copy.write_bytes(gzip.compress(content))
     (tmp_path / "relations.dict").write_bytes((FILES / "rnnlogic" / "relations.dict").read_bytes())
     assert what(read_rules(copy)) == expected(name)
+
+
+def test_other_compressions_change_nothing(tmp_path):
+    content = (FILES / "axioms.ttl").read_bytes()
+    (tmp_path / "axioms.ttl.bz2").write_bytes(bz2.compress(content))
+    (tmp_path / "axioms.ttl.zst").write_bytes(pa.compress(content, "zstd", asbytes=True))
+    for copy in tmp_path.iterdir():
+        assert what(read_rules(copy)) == expected("axioms.ttl")
 
 
 @every_file

@@ -74,7 +74,7 @@ def read_rules(
 
 
 def read_clauses(path: str | os.PathLike[str]) -> list[Clause]:
-    """Read a file of clauses, or of rules in any known format; a name that ends with ``.gz`` is decompressed."""
+    """Read a file of clauses, or of rules in any known format; a compressed one is decompressed by its ending."""
     return read_rules(path)
 
 

@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 
 from clausal.errors import InputError
+from clausal.files import bare_name
 from clausal.logic.lines import LINE_END, Misread, place, read_lines
 from clausal.logic.shape import horn_parts
 from clausal.logic.syntax import Atom, Clause, Falsum, Formula, Variable
@@ -46,8 +47,8 @@ class RuleFile:
 
     @property
     def ending(self) -> str:
-        """The ending in lower case, without ``.gz``: ``.ttl``."""
-        return Path(self.source.removesuffix(".gz")).suffix.lower()
+        """The ending in lower case, without that of a compression: ``.ttl`` for ``brick.ttl.zst``."""
+        return Path(bare_name(Path(self.source))).suffix.lower()
 
     @cached_property
     def beginning(self) -> str:
