@@ -4,7 +4,7 @@ PEER := .venv-peer
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test test-gpu check docs bench load scaling zoo clean
+.PHONY: demo test test-gpu check docs site bench load scaling zoo clean
 
 demo: $(VENV)/installed  ## train on an embedded graph without and with clauses
 	rm -rf .demo
@@ -12,7 +12,7 @@ demo: $(VENV)/installed  ## train on an embedded graph without and with clauses
 	@echo "Look at it: $(BIN)/clausal serve .demo/world .demo/world-without"
 
 test: $(VENV)/tested check  ## lint, types and tests
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses auto --dist loadfile
 
 test-gpu: $(VENV)/tested  ## the tests that need an NVIDIA GPU, which `make test` leaves alone
 	$(BIN)/pytest -m gpu
@@ -26,6 +26,10 @@ docs: $(VENV)/tested  ## write the pages that are generated from code
 	$(BIN)/python tools/settings_page.py docs/reference/settings.md
 	$(BIN)/python -m clausal_paper.report docs/results.md
 	PYTHONPATH=benchmarks $(BIN)/python -m scaling.page
+
+site: $(VENV)/tested  ## the documentation as a site, in .site; needs no network once installed
+	$(BIN)/python -m sphinx -W --keep-going -q -c docs -b html . .site
+	@echo "Look at it: .site/README.html"
 
 bench: $(VENV)/tested $(PEER)/installed  ## print each figure next to its target, beside PyKEEN's
 	for benchmark in benchmarks/*.py; do $(BIN)/python $$benchmark || exit 1; done
@@ -41,7 +45,7 @@ zoo: $(VENV)/tested  ## the recommended commands on strange graphs, in one table
 	PYTHONPATH=benchmarks $(BIN)/python -m zoo
 
 clean:
-	rm -rf $(VENV) $(PEER) .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(PEER) .site .mypy_cache .pytest_cache .ruff_cache
 
 $(VENV)/bin/pip:
 	$(PYTHON) -m venv $(VENV)
