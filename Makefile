@@ -4,7 +4,7 @@ PEER := .venv-peer
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test test-gpu check docs site bench load scaling zoo clean
+.PHONY: demo test test-gpu check docs site release bench load scaling zoo clean
 
 demo: $(VENV)/installed  ## train on an embedded graph without and with clauses
 	rm -rf .demo
@@ -30,6 +30,10 @@ docs: $(VENV)/tested  ## write the pages that are generated from code
 site: $(VENV)/tested  ## the documentation as a site, in .site; needs no network once installed
 	$(BIN)/python -m sphinx -W --keep-going -q -c docs -b html . .site
 	@echo "Look at it: .site/README.html"
+
+release: $(VENV)/tested  ## build and check what is released, in dist
+	$(PIP) --group release
+	$(BIN)/python tools/release.py
 
 bench: $(VENV)/tested $(PEER)/installed  ## print each figure next to its target, beside PyKEEN's
 	for benchmark in benchmarks/*.py; do $(BIN)/python $$benchmark || exit 1; done

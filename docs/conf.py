@@ -14,7 +14,14 @@ author = "the authors of clausal"
 release = version = clausal.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
 root_doc = "README"
-include_patterns = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/**", "src/clausal/data/world/*.md"]
+include_patterns = [
+    "README.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    "docs/**",
+    "src/clausal/data/world/*.md",
+]
 exclude_patterns = ["docs/_static"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 
@@ -45,7 +52,8 @@ def _contents(_app: Sphinx, page: str, source: list[str]) -> None:
         for title, text in _SECTION.findall(lists):
             source[0] += _tree(f":caption: {title}\n", [f"docs/{found}" for found in _PAGE.findall(text)])
         source[0] += _tree(
-            ":caption: Project\n", ["docs/README", "CHANGELOG", "CONTRIBUTING", "src/clausal/data/world/SOURCE"]
+            ":caption: Project\n",
+            ["docs/README", "CHANGELOG", "CONTRIBUTING", "SECURITY", "src/clausal/data/world/SOURCE"],
         )
 
 
