@@ -2,10 +2,10 @@
 
 import csv
 import io
+import resource
 import shlex
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -21,9 +21,10 @@ COMMANDS = (
 
 def test_help_answers_at_once():
     def seconds():
-        started = time.perf_counter()
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)  # the processor's time: others may use it too
         assert clausal_process("--help").returncode == 0
-        return time.perf_counter() - started
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
     assert min(seconds() for _ in range(5)) < 0.5
 

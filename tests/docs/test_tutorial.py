@@ -16,6 +16,7 @@ TUTORIAL = DOCS / "tutorial.md"
 RUN_DIRECTORY_PAGE = "docs/reference/run-directory.md"
 
 _NUMBER = re.compile(r"-?\d[\d,.]*(?:e[-+]?\d+)?")
+_WAITING = re.compile(r".*, \d+ s so far")  # said every ten seconds, so never on a quiet machine
 _BORDER = re.compile(r"[━─┏┓┗┛┡┩┳╇┴┬└┘┌┐├┤┼╋ ]*")
 
 
@@ -105,8 +106,9 @@ def test_specification_lists_every_key_and_tensor_of_a_run(steps, folder):
 
 
 def _lines(text):
-    """Return the lines that say something, without the borders of tables."""
-    return [line.rstrip() for line in text.splitlines() if not _BORDER.fullmatch(line)]
+    """Return the lines that say something, without the borders of tables and what is said while one waits."""
+    lines = [line.rstrip() for line in text.splitlines()]
+    return [line for line in lines if not _BORDER.fullmatch(line) and not _WAITING.fullmatch(line)]
 
 
 def _agree(shown, printed):
