@@ -97,7 +97,7 @@ def _free(predictor: LinkPredictor, group: ClauseGroup) -> int:
 def _evaluated(predictor: LinkPredictor, group: ClauseGroup, forms: LinearForms) -> Tensor:
     """Return the forms [clauses, forms] of clauses of constants alone: there is nothing to choose."""
     nothing = predictor.relations.new_empty(len(group), 1, 0, predictor.scorer.dim)
-    scores = group.scores(predictor, nothing).squeeze(1)
+    scores = group.row_scores(predictor, nothing).squeeze(1)
     return scores @ forms.like(scores).matrix.T + forms.like(scores).offsets
 
 
