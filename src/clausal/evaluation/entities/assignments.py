@@ -50,7 +50,7 @@ class AssignmentCheck:
 
     def run(self, tally: Tally, advance: Callable[[int], None]) -> list[int]:
         """Tally all assignments; return the entities of the worst one by variable."""
-        worst: tuple[int, ...] = ()
+        worst = (0,) * len(self.outer)
         everyone = torch.arange(self.entities, device=self.memory.device)
         at_once = self.memory.rows(self.entities, matrices=2 * len(self.tables) + 4)
         for ids in everyone.split(max(1, min(at_once, _IN_CACHE // self.entities))):
