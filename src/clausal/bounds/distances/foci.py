@@ -11,8 +11,8 @@ not meet this ray:
   difference of two unit vectors, is never 0: the largest value is on an edge. There the slope is 0 where the foci
   are seen at equal angles, (t − p₁) / |p₂| = ± (t − q₁) / |q₂| with distances p₂, q₂ from the edge's line.
 - **Ball and sphere.** For the same reason the largest value is on the sphere. There both squared distances are linear
-  in ⟨x, p⟩ and ⟨x, q⟩, one falls and the other grows, so the best x lies in the plane of p and q: one angle is left. Its
-  slope is 0 at roots of a polynomial of degree 6 in e^{iφ}.
+  in ⟨x, p⟩ and ⟨x, q⟩, one falls and the other grows, so the best x lies in the plane of p and q: one angle is left.
+  Its slope is 0 at roots of a polynomial of degree 6 in e^{iφ}.
 """
 
 from __future__ import annotations
@@ -80,8 +80,9 @@ def farther_in_ball(p: Tensor, q: Tensor, radius: Tensor) -> Farthest:
     """Return the largest ‖x − p‖ − ‖x − q‖ over balls around 0, or spheres: p and q [..., size], radius [...]."""
     first = _direction(torch.where(_length(q, keepdim=True) > 0, q, p))
     second = _direction(_across(p, first))
-    flat = torch.stack([(p * first).sum(-1), (p * second).sum(-1)], -1), torch.stack(
-        [(q * first).sum(-1), torch.zeros_like(radius)], -1
+    flat = (
+        torch.stack([(p * first).sum(-1), (p * second).sum(-1)], -1),
+        torch.stack([(q * first).sum(-1), torch.zeros_like(radius)], -1),
     )
     angles = _angles(*flat, radius).unsqueeze(-1)
     points = radius[..., None, None] * (angles.cos() * first.unsqueeze(-2) + angles.sin() * second.unsqueeze(-2))

@@ -1,4 +1,4 @@
-"""TransE in squared L2 as a block scorer, whose bounds are at hand: −‖x + r − y‖² is bilinear in x, y and a slot of ones.
+"""TransE in squared L2 as a block scorer, whose bounds are at hand: −‖x + r − y‖² is bilinear in x, y and ones.
 
 Squares and products of the same vectors add up over atoms: where a body and a head have as many of them, as in
 p(X, c) ⇒ q(X, d), they are gone, and a linear form is left.

@@ -20,7 +20,7 @@ from clausal.bounds.distances.translations import Translations
 from clausal.bounds.regions import Region
 from clausal.model.scorers import RotatE, TransE
 
-_Edge = tuple[int, int, int]
+Edge = tuple[int, int, int]
 """An atom, its subject's slot and its object's."""
 _Path = list[tuple[int, int]]
 """Atoms in turn, each with 1 where it is walked from subject to object, else −1."""
@@ -44,7 +44,7 @@ class DistanceEdges:
 
     distances: Distances
     relations: Tensor  # [clauses, atoms, relation_dim]
-    ends: list[_Edge]
+    ends: list[Edge]
     fixed: Tensor  # [clauses, fixed slots, components, size]
     free: int
 
@@ -68,7 +68,7 @@ class DistanceEdges:
         return DistanceEdges(distances, relations, ends, fixed, free)
 
 
-def bound_distances(edges: DistanceEdges, forms: LinearForms, region: Region | None) -> Bound:
+def bound_by_triangle(edges: DistanceEdges, forms: LinearForms, region: Region | None) -> Bound:
     """Bound min over forms by its smallest form, each form by the triangle inequality."""
     distances, relations, fixed = edges.distances, edges.relations, edges.fixed
     values = _form_values(distances, relations, edges.ends, forms)
@@ -86,7 +86,7 @@ def largest_of_distances(edges: DistanceEdges, forms: LinearForms) -> Tensor:
     return _form_values(edges.distances, edges.relations, edges.ends, forms).amin(1)
 
 
-def _form_values(distances: Distances, relations: Tensor, edges: Sequence[_Edge], forms: LinearForms) -> Tensor:
+def _form_values(distances: Distances, relations: Tensor, edges: Sequence[Edge], forms: LinearForms) -> Tensor:
     """Bound every form [clauses, forms], by the best of its paths or atom by atom."""
     values = []
     for coefficients, offset in zip(forms.matrix.tolist(), forms.offsets.tolist(), strict=True):
@@ -97,7 +97,7 @@ def _form_values(distances: Distances, relations: Tensor, edges: Sequence[_Edge]
 
 
 def _form_value(
-    distances: Distances, relations: Tensor, edges: Sequence[_Edge], coefficients: list[float], path: _Path | None
+    distances: Distances, relations: Tensor, edges: Sequence[Edge], coefficients: list[float], path: _Path | None
 ) -> Tensor:
     """Bound Σ coefficientsₐ φₐ: the head and the atoms of the path together, the others each alone."""
     total = torch.zeros_like(relations[:, 0, 0])
@@ -117,7 +117,7 @@ def _form_value(
 def _point(
     distances: Distances,
     relations: Tensor,
-    edges: Sequence[_Edge],
+    edges: Sequence[Edge],
     coefficients: list[float],
     path: _Path,
     points: Tensor,
@@ -145,12 +145,12 @@ def _composed(relations: Tensor, path: _Path) -> Tensor:
     return torch.stack([direction * relations[:, atom] for atom, direction in path]).sum(0)
 
 
-def _head(edges: Sequence[_Edge], coefficients: list[float]) -> _Edge:
+def _head(edges: Sequence[Edge], coefficients: list[float]) -> Edge:
     (head,) = [edge for edge, coefficient in zip(edges, coefficients, strict=True) if coefficient < 0]
     return head
 
 
-def _paths(edges: Sequence[_Edge], coefficients: list[float], composes: bool) -> list[_Path]:
+def _paths(edges: Sequence[Edge], coefficients: list[float], composes: bool) -> list[_Path]:
     """Return the ways from the subject to the object of the only negative atom, over positive ones of its weight."""
     if [c for c in coefficients if c < 0] != [-1.0]:
         return []
