@@ -26,7 +26,7 @@ def bound_by_foci(edges: DistanceEdges, forms: LinearForms, region: Region | Non
         if pair is None:
             continue
         head, body, slot = pair
-        found = _farther(edges, _focus(edges, head), _focus(edges, body), slot, region)
+        found = _farther(edges, edges.focus(head), edges.focus(body), slot, region)
         total = coefficients[body[0]] * found.value + offset
         better = total < value
         value = torch.where(better, total, value)
@@ -46,17 +46,6 @@ def _head_and_body(edges: DistanceEdges, coefficients: Sequence[float]) -> tuple
     (head, _), (body, _) = sorted(used, key=lambda pair: pair[1])
     slots = [[slot for slot in edge[1:] if slot < edges.free] for edge in (head, body)]
     return (head, body, slots[0][0]) if slots[0] == slots[1] and len(slots[0]) == 1 else None
-
-
-def _focus(edges: DistanceEdges, edge: Edge) -> Tensor:
-    """Return the vector of the variable at distance 0 of an atom's constant [clauses, components, size]."""
-    atom, subject, object = edge
-    constant, way = (subject, 1) if subject >= edges.free else (object, -1)
-    relation = way * edges.relations[:, atom]
-    fixed = edges.fixed[:, constant - edges.free]
-    if isinstance(edges.distances, Translations):
-        return edges.distances.move(fixed.squeeze(-1), relation).unsqueeze(-1)
-    return edges.distances.move(fixed, relation)
 
 
 def _farther(edges: DistanceEdges, p: Tensor, q: Tensor, slot: int, region: Region | None) -> Farthest:

@@ -38,6 +38,9 @@ class Rotations:
         """Bound the largest distance of an atom from above [clauses]."""
         if subject == object:
             return self._weighted(_chord(relation), subject)
+        if (limits := self._beside_constant(relation, subject, object)) is not None:
+            focus, low, high = limits
+            return torch.linalg.vector_norm(torch.maximum((low - focus).abs(), (high - focus).abs()), dim=-1).sum(-1)
         ones = torch.ones_like(relation)
         return self._weighted(ones, subject) + self._weighted(ones, object)
 
@@ -45,6 +48,9 @@ class Rotations:
         """Bound the smallest distance of an atom from below [clauses]."""
         if subject == object:
             return -self._weighted(-_chord(relation), subject)
+        if (limits := self._beside_constant(relation, subject, object)) is not None:
+            focus, low, high = limits
+            return torch.linalg.vector_norm(focus.clamp(low, high) - focus, dim=-1).sum(-1)
         gaps = torch.maximum(
             self.smallest[:, subject] - self.largest[:, object], self.smallest[:, object] - self.largest[:, subject]
         )
@@ -74,6 +80,14 @@ class Rotations:
     def move(self, vectors: Tensor, relation: Tensor) -> Tensor:
         """Return the vector at distance 0 from vectors [clauses, components, 2] under a relation."""
         return _rotated(vectors, relation)
+
+    def _beside_constant(self, relation: Tensor, subject: int, object: int) -> tuple[Tensor, Tensor, Tensor] | None:
+        """Return a constant turned to where the other slot has distance 0, and the box of that slot; else None."""
+        if not isinstance(self.region, Boxes) or (subject < self.free and object < self.free):
+            return None
+        fixed, other, way = (subject, object, 1) if subject >= self.free else (object, subject, -1)
+        focus = _rotated(self.fixed[:, fixed - self.free], way * relation)
+        return focus, self.region.low[:, other], self.region.high[:, other]
 
     def _weighted(self, weights: Tensor, slot: int) -> Tensor:
         """Return the largest Σᵢ weightsᵢ |xᵢ| over a slot."""

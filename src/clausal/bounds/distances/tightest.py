@@ -14,18 +14,19 @@ from clausal.bounds.distances.translations import Translations
 from clausal.bounds.distances.triangle import DistanceEdges, bound_by_triangle
 from clausal.bounds.regions import Boxes, Discs, Region
 
+_ROUNDING = 1e-9
+
 
 def bound_distances(edges: DistanceEdges, forms: LinearForms, region: Region | None) -> Bound:
     """Bound max over a region of min over forms, by the least of all bounds that are known."""
-    other = _method(edges, region)(edges, forms, region)
-    bounds = [bound_by_triangle(edges, forms, region), *([] if other is None else [other])]
-    least = torch.stack([bound.value.detach() for bound in bounds]).argmin(0)
-    clauses = torch.arange(len(least), device=least.device)
-    value, weights, points = (
-        torch.stack([getattr(bound, part) for bound in bounds])[least, clauses]
-        for part in ("value", "weights", "components")
-    )
-    return Bound(value, weights, points)
+    triangle, other = bound_by_triangle(edges, forms, region), _method(edges, region)(edges, forms, region)
+    if other is None:
+        return triangle
+    # Where both are the same up to rounding, the other one's point attains it.
+    looser = other.value > triangle.value + _ROUNDING * triangle.value.abs().clamp_min(1)
+    weights = torch.where(looser[:, None], triangle.weights, other.weights)
+    points = torch.where(looser[:, None, None, None], triangle.components, other.components)
+    return Bound(torch.minimum(triangle.value, other.value), weights, points)
 
 
 def _method(edges: DistanceEdges, region: Region | None) -> Callable[..., Bound | None]:

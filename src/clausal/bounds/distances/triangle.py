@@ -17,11 +17,13 @@ from torch import Tensor
 from clausal.bounds.blocks import Bound, LinearForms
 from clausal.bounds.distances.rotations import Rotations
 from clausal.bounds.distances.translations import Translations
-from clausal.bounds.regions import Region
+from clausal.bounds.regions import Boxes, Region
 from clausal.model.scorers import RotatE, TransE
 
 Edge = tuple[int, int, int]
 """An atom, its subject's slot and its object's."""
+_FAR = 1e6
+"""A distance beyond every region."""
 _Path = list[tuple[int, int]]
 """Atoms in turn, each with 1 where it is walked from subject to object, else −1."""
 
@@ -67,6 +69,14 @@ class DistanceEdges:
         ends = [(atom, *slots) for atom, slots in enumerate(zip(subjects, objects, strict=True))]
         return DistanceEdges(distances, relations, ends, fixed, free)
 
+    def focus(self, edge: Edge) -> Tensor:
+        """Return where the variable of an atom has distance 0 from the atom's constant [clauses, components, size]."""
+        atom, subject, object = edge
+        constant, way = (subject, 1) if subject >= self.free else (object, -1)
+        relation, fixed = way * self.relations[:, atom], self.fixed[:, constant - self.free]
+        vectors = fixed.squeeze(-1) if isinstance(self.distances, Translations) else fixed
+        return self.distances.move(vectors, relation).view_as(fixed)
+
 
 def bound_by_triangle(edges: DistanceEdges, forms: LinearForms, region: Region | None) -> Bound:
     """Bound min over forms by its smallest form, each form by the triangle inequality."""
@@ -75,6 +85,7 @@ def bound_by_triangle(edges: DistanceEdges, forms: LinearForms, region: Region |
     weights = torch.zeros_like(values).scatter(1, values.argmin(1, keepdim=True), 1.0)
     points = fixed.new_zeros(len(fixed), edges.free, *fixed.shape[2:])
     for coefficients in forms.matrix.tolist():
+        points = _points_beside_constants(edges, coefficients, region, points)
         for path in _paths(edges.ends, coefficients, distances.composes)[:1]:
             points = _point(distances, relations, edges.ends, coefficients, path, points)
     points = (region.project(points.unsqueeze(1)).squeeze(1) if region else points).detach()
@@ -133,6 +144,25 @@ def _point(
         _set(points, end if direction > 0 else start, vectors)
     _set(points, object, y)
     _set(points, subject, x)
+    return points
+
+
+def _points_beside_constants(
+    edges: DistanceEdges, coefficients: list[float], region: Region | None, points: Tensor
+) -> Tensor:
+    """Set the only variable of a form that has it in one atom, beside a constant: near it in a body, far in a head."""
+    moving = [
+        (edge, weight)
+        for edge, weight in zip(edges.ends, coefficients, strict=True)
+        if weight and edge[1] != edge[2] and min(edge[1:]) < edges.free
+    ]
+    if len(moving) != 1 or max(moving[0][0][1:]) < edges.free:
+        return points
+    edge, weight = moving[0]
+    focus, slot = edges.focus(edge), min(edge[1:])
+    centre = (region.low[:, slot] + region.high[:, slot]) / 2 if isinstance(region, Boxes) else torch.zeros_like(focus)
+    points = points.clone()
+    _set(points, slot, focus if weight > 0 else centre + _FAR * (centre - focus))
     return points
 
 
