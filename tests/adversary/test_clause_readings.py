@@ -143,15 +143,15 @@ CONJUNCTIONS = (
     ("scorer", "domain"), [("complex", "none"), ("simple", "cube"), ("transe", "sphere"), ("rotate", "cube")]
 )
 def test_no_vectors_make_fact_scores_exceed_the_bound(scorer, domain):
-    for seed in range(2):
-        predictor = reciprocal_predictor(scorer, domain, seed=seed).double()
-        for group in groups_of(*CONJUNCTIONS):
-            facts = all_readings(group, predictor)["fact"]
-            ids = torch.randint(len(ENTITIES), (group.shape.variables,))
-            own = one_by_one(predictor, group.clauses[0], ids.tolist())  # by the model's own ``score``
-            assert facts.violation(predictor, Godel(), predictor.encode(ids)[None, None]).item() == pytest.approx(own)
-            (certificate,) = certify(predictor, [group], region="auto")
-            assert largest_found(predictor, facts, region="auto", steps=60) <= certificate.bound.item() + 1e-9
+    predictor = reciprocal_predictor(scorer, domain, seed=1).double()
+    for group in groups_of(*CONJUNCTIONS):
+        facts = all_readings(group, predictor)["fact"]
+        ids = torch.randint(len(ENTITIES), (group.shape.variables,))
+        own = one_by_one(predictor, group.clauses[0], ids.tolist())  # by the model's own ``score``
+        assert facts.violation(predictor, Godel(), predictor.encode(ids)[None, None]).item() == pytest.approx(own)
+        (certificate,) = certify(predictor, [group], region="auto")
+        found = largest_found(predictor, facts, region="auto", sets=16, steps=40)
+        assert found <= certificate.bound.item() + 1e-9
 
 
 @pytest.mark.parametrize("domain", ["none", "cube"])

@@ -162,22 +162,22 @@ def distance_predictor(scorer, domain, dim, seed):
 @pytest.mark.parametrize("scorer", ["rotate", *NORMS])
 def test_one_variable_between_constants_has_no_gap(scorer, domain, region):
     """But for L1 on spheres and balls, which is a knapsack: there the bound is above the best by one component."""
-    texts = CONSTANTS[:3] if scorer in ("rotate", "l1") else CONSTANTS
-    for seed in range(2):
-        predictor = distance_predictor(scorer, domain, 12, seed)
+    knapsack = scorer == "l1" and isinstance(domain, Sphere | Ball)
+    for seed in range(1 if knapsack or scorer == "rotate" else 2):
+        predictor = distance_predictor(scorer, domain, 8, seed)
+        texts = CONSTANTS[:2] if scorer == "rotate" and isinstance(domain, Sphere | Ball) else CONSTANTS
         for group, certificate in zip(
             groups := groups_of(*texts), certify(predictor, groups, region=region), strict=True
         ):
-            found = max(largest_found(predictor, group, region=region), certificate.attained.item())
             bound = certificate.bound.item()
-            assert found <= bound + 1e-9
-            if scorer != "l1" or region != "domain" or isinstance(domain, Cube):
+            assert largest_found(predictor, group, region=region, sets=24, steps=60) <= bound + 1e-9
+            if not knapsack:
                 assert bound - certificate.attained.item() <= 0.01 * bound
 
 
 def test_a_knapsack_is_closed_by_many_components():
     """L1 on the sphere: every component takes part, or does not. The price of it is that of one component."""
-    for dim, gap in ((8, 0.25), (64, 0.05), (256, 0.01)):
+    for dim, gap in ((8, 0.25), (128, 0.02)):
         (certificate,) = certify(distance_predictor("l1", Sphere(), dim, seed=1), groups_of(CONSTANTS[0]))
         assert certificate.gap.item() <= gap
 
@@ -185,11 +185,11 @@ def test_a_knapsack_is_closed_by_many_components():
 @pytest.mark.parametrize(("domain", "region"), [PLACES[0], PLACES[2], PLACES[3]], ids=str)
 def test_squared_distances_of_conjunctions_and_thresholds_have_hardly_a_gap(domain, region):
     texts = ("p(X,'e1'), q(X,'e2') => r(X,'e3')", "p(X,Y), q(Y,'e1') => r(X,'e2')", "p(X,Y) => p(X,X)")
-    predictor = distance_predictor("l2-squared", domain, 12, seed=0)
+    predictor = distance_predictor("l2-squared", domain, 6, seed=0)
     for semantics in (Godel(), Sum(), Threshold(-1.0, -2.0)):
-        for group in groups_of(*texts):
+        for group in groups_of(*(texts if semantics.name != "threshold" else texts[::2])):
             (certificate,) = certify(predictor, [group], region=region, semantics=semantics)
-            found = largest_found(predictor, group, semantics, region, sets=16, steps=60)
+            found = largest_found(predictor, group, semantics, region, sets=8, steps=40)
             assert found <= certificate.bound.item() + 1e-9
             assert (certificate.gap <= 0.02).all()
 
@@ -202,3 +202,20 @@ def test_l1_on_boxes_is_exact_for_any_clause_of_one_form():
             (certificate,) = certify(predictor, [group], semantics=Sum())
             assert certificate.exact
             assert largest_found(predictor, group, Sum(), sets=32, steps=60) <= certificate.bound.item() + 1e-9
+
+
+@pytest.mark.parametrize(("domain", "region"), PLACES[2:], ids=str)
+def test_rotations_between_constants_are_cut_until_they_have_no_gap(domain, region):
+    """Forms of several atoms, which have no closed form; with several forms a gap is left by duality alone."""
+    predictor = distance_predictor("rotate", domain, 8, seed=0)
+    for semantics, text in (
+        (Sum(), "p(X,'e1'), q(X,'e2') => r(X,'e3')"),
+        (Sum(), "p(X,'e1'), q(X,X) => r(X,'e3')"),
+        (Threshold(-2.0, -1.0), "p(X,'e1') => q(X,'e2')"),
+        (Godel(), "p(X,'e1'), q(X,'e2') => r(X,'e3')"),
+    ):
+        (group,) = groups_of(text)
+        (certificate,) = certify(predictor, [group], region=region, semantics=semantics)
+        bound = certificate.bound.item()
+        assert largest_found(predictor, group, semantics, region, sets=16, steps=60) <= bound + 1e-9
+        assert bound - certificate.attained.item() <= (0.15 if semantics == Godel() else 0.01) * max(bound, 0.1)
