@@ -101,7 +101,6 @@ def test_a_search_leaves_the_side_where_a_clause_holds():
 def test_attained_is_no_less_than_what_entities_reach(norm, text):
     predictor = random_predictor("transe", Sphere(), dim=30, seed=1, dtype=torch.float64)
     predictor.scorer = TransE(30, norm)
-    predictor.relations.data[0] *= 0.3
     groups = groups_of(text)
     (check,) = check_entities(predictor, groups)
     assert check.largest > 0
