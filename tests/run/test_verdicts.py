@@ -110,7 +110,7 @@ def test_an_example_gives_the_values_that_its_violation_compares(semantics, reci
     settings = Settings.from_mapping({"model": {"scorer": "complex", "dim": 4, "reciprocal": reciprocal}})
     predictor = build_predictor(settings.model, len(GRAPH.entities), len(GRAPH.relations))
     readings = set()
-    for seed in range(1 if semantics in ("product", "lukasiewicz") else 2):
+    for seed in range(2 if semantics == "godel" else 1):
         generator = torch.Generator().manual_seed(seed)
         for parameter in predictor.parameters():
             parameter.data.normal_(generator=generator)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
@@ -10,6 +10,7 @@ from torch import Tensor
 from clausal.bounds.blocks import Bound, LinearForms
 from clausal.bounds.distances.budget import farther_within_budget
 from clausal.bounds.distances.foci import Farthest, farther_in_ball, farther_in_box, farther_in_rectangle
+from clausal.bounds.distances.paths import largest_in_ball, largest_in_box, largest_on_sphere
 from clausal.bounds.distances.translations import Translations
 from clausal.bounds.distances.triangle import DistanceEdges, Edge
 from clausal.bounds.regions import Balls, Discs, Region
@@ -34,8 +35,39 @@ def bound_by_foci(edges: DistanceEdges, forms: LinearForms, region: Region | Non
         points[better] = 0
         points[better, slot] = found.point.view_as(points[:, slot])[better]
     if value.isinf().any():
-        return None
+        return _bound_by_path(edges, forms, region)
     return Bound(value, weights, torch.cat([points, edges.fixed], 1))
+
+
+def _bound_by_path(edges: DistanceEdges, forms: LinearForms, region: Region | None) -> Bound | None:
+    """Bound two forms of one atom each, as thresholds make them: far from one focus and near another."""
+    alone = [[(edge, c) for edge, c in zip(edges.ends, row, strict=True) if c] for row in forms.matrix.tolist()]
+    norm = edges.distances.norm if isinstance(edges.distances, Translations) else None
+    if norm != "l2" or region is None or [len(one) for one in alone] != [1, 1]:
+        return None
+    (far_form, head, weight), (near_form, body, other) = sorted(
+        ((form, *one[0]) for form, one in enumerate(alone)), key=lambda one: one[2]
+    )
+    slots = [[slot for slot in edge[1:] if slot < edges.free] for edge in (head, body)]
+    if not weight < 0 < other or slots[0] != slots[1] or len(slots[0]) != 1:
+        return None
+    (slot,), offsets = slots[0], forms.offsets.tolist()
+    p, q = (edges.focus(edge).squeeze(-1) for edge in (head, body))
+    found = _best_place(
+        p, q, slot, region, lambda d: offsets[far_form] - weight * d, lambda d: offsets[near_form] - other * d
+    )
+    points = edges.fixed.new_zeros(len(p), edges.free, *edges.fixed.shape[2:])
+    points[:, slot] = found.point.unsqueeze(-1)
+    return Bound(found.value, torch.full((len(p), 2), 0.5).to(p), torch.cat([points, edges.fixed], 1))
+
+
+def _best_place(
+    p: Tensor, q: Tensor, slot: int, region: Region, far: Callable[[Tensor], Tensor], near: Callable[[Tensor], Tensor]
+) -> Farthest:
+    if isinstance(region, Balls):
+        return (largest_on_sphere if region.sphere else largest_in_ball)(p, q, far, near)
+    boxes = region.intervals() if isinstance(region, Discs) else region
+    return largest_in_box(p, q, boxes.low[:, slot].squeeze(-1), boxes.high[:, slot].squeeze(-1), far, near)
 
 
 def _head_and_body(edges: DistanceEdges, coefficients: Sequence[float]) -> tuple[Edge, Edge, int] | None:

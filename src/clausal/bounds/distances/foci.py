@@ -78,8 +78,8 @@ def farther_in_rectangle(p: Tensor, q: Tensor, low: Tensor, high: Tensor) -> Far
 
 def farther_in_ball(p: Tensor, q: Tensor, radius: Tensor) -> Farthest:
     """Return the largest ‖x − p‖ − ‖x − q‖ over balls around 0, or spheres: p and q [..., size], radius [...]."""
-    first = _direction(torch.where(_length(q, keepdim=True) > 0, q, p))
-    second = _direction(_across(p, first))
+    first = direction(torch.where(length(q, keepdim=True) > 0, q, p))
+    second = direction(across(p, first))
     flat = (
         torch.stack([(p * first).sum(-1), (p * second).sum(-1)], -1),
         torch.stack([(q * first).sum(-1), torch.zeros_like(radius)], -1),
@@ -91,14 +91,14 @@ def farther_in_ball(p: Tensor, q: Tensor, radius: Tensor) -> Farthest:
 
 def _angles(p: Tensor, q: Tensor, radius: Tensor) -> Tensor:
     """Return angles on circles, among them the best one: p and q in the plane → [..., angles]."""
-    size_p, size_q = _length(p), _length(q)
+    size_p, size_q = length(p), length(q)
     turn_p, turn_q = torch.atan2(p[..., 1], p[..., 0]), torch.atan2(q[..., 1], q[..., 0])
     a, b = radius.square() + size_p.square(), 2 * radius * size_p
     c, d = radius.square() + size_q.square(), 2 * radius * size_q
     # b² sin²(φ − φp) (c − d cos(φ − φq)) = d² sin²(φ − φq) (a − b cos(φ − φp)), in powers −3 … 3 of e^{iφ}
     terms = _convolved(b.square(), turn_p, c, d, turn_q) - _convolved(d.square(), turn_q, a, b, turn_p)
     scale = radius.square() * (size_p + size_q)
-    fine = (torch.minimum(b, d) > _SAME * scale.sqrt()) & (_length(p - q) > _SAME * (size_p + size_q))
+    fine = (torch.minimum(b, d) > _SAME * scale.sqrt()) & (length(p - q) > _SAME * (size_p + size_q))
     dummy = torch.zeros_like(terms)
     dummy[..., 0], dummy[..., -1] = -1, 1
     terms = torch.where((fine & (terms[..., -1].abs() > 0)).unsqueeze(-1), terms, dummy)
@@ -126,28 +126,29 @@ def _convolved(factor: Tensor, turn: Tensor, constant: Tensor, slope: Tensor, ot
 
 def _best(points: Tensor, p: Tensor, q: Tensor) -> Farthest:
     """Return the best of points [..., points, size]."""
-    value, place = (_length(points - p) - _length(points - q)).max(-1)
+    value, place = (length(points - p) - length(points - q)).max(-1)
     index = place[..., None, None].expand(*place.shape, 1, points.shape[-1])
     return Farthest(value, points.gather(-2, index).squeeze(-2))
 
 
-def _across(vectors: Tensor, first: Tensor) -> Tensor:
+def across(vectors: Tensor, first: Tensor) -> Tensor:
     """Return the part of vectors that is orthogonal to unit vectors; where nothing is left, another such direction."""
     part = vectors - (vectors * first).sum(-1, keepdim=True) * first
     if vectors.shape[-1] == 1:
         return torch.zeros_like(part)
     axis = torch.zeros_like(first).scatter(-1, first.abs().argmin(-1, keepdim=True), 1.0)
     axis = axis - (axis * first).sum(-1, keepdim=True) * first
-    return torch.where(_length(part, keepdim=True) > _SAME * _length(vectors, keepdim=True), part, axis)
+    return torch.where(length(part, keepdim=True) > _SAME * length(vectors, keepdim=True), part, axis)
 
 
-def _direction(vectors: Tensor) -> Tensor:
+def direction(vectors: Tensor) -> Tensor:
     """Return unit vectors; for 0 an axis."""
-    length = _length(vectors, keepdim=True)
+    size = length(vectors, keepdim=True)
     axis = torch.zeros_like(vectors)
     axis[..., 0] = 1.0
-    return torch.where(length > 0, vectors / length.clamp_min(_TINY), axis)
+    return torch.where(size > 0, vectors / size.clamp_min(_TINY), axis)
 
 
-def _length(vectors: Tensor, keepdim: bool = False) -> Tensor:
+def length(vectors: Tensor, keepdim: bool = False) -> Tensor:
+    """Return ‖·‖."""
     return torch.linalg.vector_norm(vectors, dim=-1, keepdim=keepdim)
