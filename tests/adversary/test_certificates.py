@@ -8,7 +8,9 @@ import torch
 from clausal.adversary import GradientAscent, certify
 from clausal.adversary.regions import region_of
 from clausal.adversary.semantics import Godel, Product, Sum, Threshold
+from clausal.evaluation.entities import check_entities
 from clausal.model import SCORERS, Cube, Sphere
+from clausal.model.scorers import TransE
 from random_models import groups_of, random_predictor
 
 TEXTS = (
@@ -82,3 +84,28 @@ def test_certifying_changes_nothing_and_repeats():
     assert all(torch.equal(one.attained, other.attained) for one, other in zip(first, second, strict=True))
     assert all(torch.equal(one, other) for one, other in zip(before, predictor.parameters(), strict=True))
     assert all(parameter.requires_grad for parameter in predictor.parameters())
+
+
+def test_a_search_leaves_the_side_where_a_clause_holds():
+    """TransE in L2 on the sphere: ‖r‖ − ‖x + r − y‖ is negative for most pairs, and ‖r‖ where y = x + r."""
+    predictor = random_predictor("transe", Sphere(), dim=20, seed=3, dtype=torch.float64)
+    predictor.scorer = TransE(20, "l2")
+    predictor.relations.data[0] *= 0.637 / predictor.relations.data[0].norm()
+    (certificate,) = certify(predictor, groups_of("p(X,Y) => p(X,X)"))
+    assert certificate.bound.item() == pytest.approx(0.637)
+    assert certificate.attained.item() == pytest.approx(0.637, rel=0.01)
+
+
+@pytest.mark.parametrize("norm", ["l1", "l2", "l2-squared"])
+@pytest.mark.parametrize("text", ["p(X,Y) => p(X,X)", "p(X,Y), q(Y,Z) => r(X,Z)", "p(X,Y) => q(X,'e3')"])
+def test_attained_is_no_less_than_what_entities_reach(norm, text):
+    predictor = random_predictor("transe", Sphere(), dim=30, seed=1, dtype=torch.float64)
+    predictor.scorer = TransE(30, norm)
+    groups = groups_of(text)
+    (check,) = check_entities(predictor, groups)
+    assert check.largest > 0
+    starts = [torch.tensor([*check.worst.values()]).view(1, 1, -1)]
+    # One step from one start: what is attained comes from the entities, or is better.
+    (certificate,) = certify(predictor, groups, starts=starts, ascent=GradientAscent(sets=1, steps=1))
+    # The entities of this model have length 1 in single precision.
+    assert check.largest <= certificate.attained.item() + 1e-6 <= certificate.bound.item() + 2e-6

@@ -19,11 +19,12 @@ from all_assignments import (
 from torch import nn
 
 from clausal.adversary import group_clauses
-from clausal.adversary.semantics import Product, Threshold
+from clausal.adversary.semantics import Godel, Lukasiewicz, Product, Sum, Threshold
 from clausal.errors import RunError
 from clausal.evaluation.entities import check_entities
 from clausal.fast import FormChoice
 from clausal.logic import Falsum, horn_parts, parse_clause
+from clausal.logic.shape import shape_of
 from clausal.model import SCORERS, LinkPredictor
 from recording import Recorder
 
@@ -149,10 +150,25 @@ def test_thresholds_ask_for_a_head_where_the_body_is_predicted(text, thresholds)
             assert at(every, clause, found.worst) == pytest.approx(found.largest, rel=1e-5)
 
 
-def test_other_semantics_are_checked_for_two_variables_only():
-    predictor = small_predictor("complex", entities=5, seed=1)
-    assert check(predictor, "p(X,Y) => q(X,Y)", semantics=Product()).reason is None
-    assert check(predictor, CHAINS[0], semantics=Product()).reason == "3 variables, and product semantics"
+def violations_by(semantics, clause, predictor):
+    """The violation of every assignment, by the semantics' own arithmetic on one table for each atom."""
+    shape = shape_of(clause)[0]
+    entities = predictor.num_entities
+    table, whole = score_table(predictor), [entities] * len(variables_of(clause))
+    scores = [np.broadcast_to(atom_array(clause, atom, table, entity_names(entities)), whole) for atom in clause.atoms]
+    return semantics.violation(shape.formula, torch.from_numpy(np.stack(scores, -1))).numpy()
+
+
+@pytest.mark.parametrize("semantics", [Sum(), Product(), Lukasiewicz()], ids=lambda one: one.name)
+@pytest.mark.parametrize("text", [CHAINS[0], CHAINS[6], *CHAINS[10:15], CHAINS[16]])
+def test_chains_under_other_semantics_have_their_worst_middle(text, semantics):
+    predictor, clause = small_predictor("complex", entities=6, seed=4), parse_clause(text)
+    every = violations_by(semantics, clause, predictor)
+    for memory in (2**22, TINY):
+        found = check(predictor, text, memory=memory, semantics=semantics)
+        assert_found(found, by_ends(clause, every))
+        if found.largest > 0:
+            assert at(every, clause, found.worst) == pytest.approx(found.largest, rel=1e-5)
 
 
 @pytest.mark.parametrize("levels", [1, 50])
@@ -196,21 +212,40 @@ def test_a_clause_that_holds_has_no_worst_assignment():
     assert (found.checked, found.violated, found.mean, found.largest, found.worst) == (25, 0, 0, 0, {})
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "p(X,Y), q(X,Z), r(X,U) => s(Y,U)",  # a star
-        "p(X,Y), q(Y,Z), r(Z,X) => s(X,Z)",  # a ring
-        "p(X,Y), q(Y,Z) => r(X,Y)",  # the head is not on the ends
-        "p(X,Y), q(Z,U) => r(X,U)",  # two pieces
-        "p(X,Y) | q(Y,Z) => r(X,Z)",
-        "p(X,Y) => q(Y,Z)",
-    ],
-)
-def test_other_clauses_of_many_variables_say_why_they_are_not_checked(text):
-    found = check(small_predictor("complex", entities=5, seed=1), text)
-    assert (found.checked, found.worst) == (0, {})
-    assert "variables, and no chain" in found.reason
+NO_CHAINS = [
+    "p(X,Y), q(X,Z), r(X,U) => s(Y,U)",  # a star
+    "p(X,Y), q(Y,Z), r(Z,X) => s(X,Z)",  # a ring
+    "p(X,Y), q(Y,Z) => r(X,Y)",  # the head is not on the ends
+    "p(X,Y), q(Z,U) => r(X,U)",  # two pieces
+    "p(X,Y) | q(Y,Z) => r(X,Z)",
+    "p(X,Y) => q(Y,Z)",
+    "p(X,Y), q(X,Z), t(Z,Z), s('e1','e2') => r(X,'e3')",
+    "p(X,Y) <=> q(Z,X)",
+]
+
+
+@pytest.mark.parametrize("text", NO_CHAINS)
+def test_other_clauses_of_many_variables_are_checked_on_every_assignment(text):
+    predictor, clause = small_predictor("complex", entities=6, seed=7), parse_clause(text)
+    for semantics in (Godel(), Sum(), Threshold(1.0, -1.0)):
+        every = violations_by(semantics, clause, predictor)
+        for memory in (2**22, TINY):
+            found = check(predictor, text, memory=memory, semantics=semantics)
+            assert_found(found, every)
+            if found.largest > 0:
+                assert at(every, clause, found.worst) == pytest.approx(found.largest, rel=1e-5)
+    if "<=>" not in text:
+        assert_found(check(predictor, text), violations(clause, score_table(predictor), entity_names(6)))
+
+
+def test_a_walk_beyond_the_limit_is_refused_with_the_reason(monkeypatch):
+    monkeypatch.setattr("clausal.evaluation.entities.check.MOST_ASSIGNMENTS", 100)
+    predictor = small_predictor("complex", entities=5, seed=1)
+    ring, chain = (check(predictor, text, semantics=Sum()) for text in (NO_CHAINS[1], CHAINS[0]))
+    assert (ring.checked, ring.worst) == (0, {})
+    assert ring.reason == "3 variables, and no chain: 1.2e+02 assignments are more than the 1e+02 that are tried"
+    assert chain.reason.startswith("3 variables, and sum semantics: ")
+    assert check(predictor, CHAINS[0]).reason is None
 
 
 def known_pairs(predictor):
@@ -228,6 +263,14 @@ def test_model_f_is_checked_where_every_pair_has_a_vector(text):
     exists = [atom_array(clause, atom, tables, entity_names(7)) for atom in clause.atoms]
     exists = np.broadcast_to(np.logical_and.reduce(np.broadcast_arrays(*exists)), expected.shape)
     assert_found(check(predictor, text), expected[exists])
+
+
+def test_model_f_is_walked_where_every_pair_has_a_vector():
+    predictor, clause = small_predictor("model-f", entities=6, seed=4), parse_clause(NO_CHAINS[1])
+    tables = np.broadcast_to(known_pairs(predictor), score_table(predictor).shape)
+    exists = [atom_array(clause, atom, tables, entity_names(6)) for atom in clause.atoms]
+    every = violations(clause, score_table(predictor), entity_names(6))
+    assert_found(check(predictor, NO_CHAINS[1]), every[np.logical_and.reduce(np.broadcast_arrays(*exists))])
 
 
 @pytest.mark.parametrize("text", CHAINS[:8])

@@ -1,9 +1,14 @@
 """Verdicts say no more than is known, and a requirement is met by those clauses alone that are known to hold."""
 
 import pytest
+import torch
 
+from clausal.config import Settings
 from clausal.errors import InputError
+from clausal.graph import Graph
 from clausal.logic import parse_clause
+from clausal.model.build import build_predictor
+from clausal.run.certification import certify_clauses
 from clausal.run.verdicts import ClauseCertificate, Example, check_requirement, unmet, verdict
 
 
@@ -78,3 +83,54 @@ def test_an_example_reads_as_a_sentence():
     example = Example({"X": "lyon", "Y": "france"}, 2.9, body=3.1, head=0.2)
     assert str(example) == "X = lyon, Y = france: body 3.1, head 0.2, violated by 2.9"
     assert str(Example({"X": "lyon"}, 0.5)) == "X = lyon: violated by 0.5"
+
+
+GRAPH = Graph.from_triples(
+    [("a", "p", "b"), ("b", "q", "c"), ("c", "r", "a"), ("d", "p", "a")],
+    valid=[("a", "q", "b")],
+    test=[("a", "r", "b")],
+)
+COMPARED = {
+    "godel": lambda body, head: body - head,
+    "sum": lambda body, head: body - head,
+    "threshold": lambda body, head: min(body - 0.2, 0.1 - head),
+    "product": lambda body, head: body * (1 - head),
+    "lukasiewicz": lambda body, head: body - head,
+}
+CLAUSES = [
+    "p(X, Y), q(X, Y) => r(Y, X)",
+    "p(X, Y), ~q(Y, X) => r(X, Y)",
+    "p(X, Y), q(Y, Z) => r(X, Z)",
+]
+
+
+@pytest.mark.parametrize("reciprocal", [False, True], ids=["plain", "reciprocal"])
+@pytest.mark.parametrize("semantics", COMPARED)
+def test_an_example_gives_the_values_that_its_violation_compares(semantics, reciprocal):
+    settings = Settings.from_mapping({"model": {"scorer": "complex", "dim": 4, "reciprocal": reciprocal}})
+    predictor = build_predictor(settings.model, len(GRAPH.entities), len(GRAPH.relations))
+    readings = set()
+    for seed in range(2 if semantics == "godel" else 1):
+        generator = torch.Generator().manual_seed(seed)
+        for parameter in predictor.parameters():
+            parameter.data.normal_(generator=generator)
+        found = certify_clauses(
+            predictor,
+            GRAPH,
+            [parse_clause(text) for text in CLAUSES],
+            settings,
+            region="hull",
+            semantics=semantics,
+            thresholds=(0.2, 0.1) if semantics == "threshold" else None,
+        )
+        for one in found.clauses:
+            example = one.entities.example
+            assert one.attained >= one.entities.worst - 1e-5  # the hull holds the entities
+            if example is not None:
+                assert example.violation == one.entities.worst
+                assert COMPARED[semantics](example.body, example.head) == pytest.approx(example.violation, abs=1e-5)
+                readings.add(example.reading)
+                shown = str(example)
+                assert ("as answers to questions for the" in shown) == (example.reading in ("object", "subject"))
+    assert readings
+    assert readings <= ({"fact", "object", "subject"} if reciprocal else {None})

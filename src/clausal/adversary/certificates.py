@@ -11,9 +11,9 @@ from torch import Tensor
 
 from clausal.adversary.ascent import GradientAscent, climb
 from clausal.adversary.clauses import ClauseGroup
-from clausal.adversary.forms import violation_forms
+from clausal.adversary.forms import forms_of
 from clausal.adversary.hard.proof import proven
-from clausal.adversary.reciprocal import readings_of
+from clausal.adversary.reciprocal import all_readings
 from clausal.adversary.regions import projected, region_of, resolved
 from clausal.adversary.semantics import Godel, Semantics
 from clausal.adversary.worst_case import bound_violation
@@ -67,34 +67,33 @@ def certify(
     region: RegionName = "domain",
     facts: Tensor | None = None,
     ascent: GradientAscent | None = None,
+    starts: Sequence[Tensor] | None = None,
     seed: int = 0,
 ) -> list[Certificate]:
-    """Certify the clauses of each group in double precision; for a reciprocal model, the worse of both readings.
+    """Certify the clauses of each group in double precision; for a reciprocal model, the worst of all readings.
 
     ``region`` is where the variables range (``roles`` needs the train facts). Where no bound is known or the interval
-    is wide, and for all clauses if ``ascent`` is given, projected gradient ascent looks for worse vectors.
+    is wide, and for all clauses if ``ascent`` is given, projected gradient ascent looks for worse vectors. ``starts``
+    are ids of entities for each group [clauses, sets, variables] that are tried, and climbed from, as well.
     """
     semantics = semantics or Godel()
     predictor = deepcopy(predictor).double().requires_grad_(False).eval()
     generator = torch.Generator(predictor.device).manual_seed(seed)
 
-    def certified(group: ClauseGroup) -> Certificate:
+    def certified(group: ClauseGroup, entities: Tensor | None) -> Certificate:
         holds = proven(predictor, group, semantics, resolved(region, predictor))
         if ascent is None and holds.all():
             free = group.slots(predictor).free
             vectors = predictor.random_arguments((len(group), free), generator)
             return Certificate(vectors.new_zeros(len(group)), vectors.new_zeros(len(group)), ORDER, vectors, holds)
-        found = _worst(
-            [
-                _certify(predictor, reading, semantics, region, facts, ascent, generator)
-                for reading in readings_of([group], predictor)
-            ]
-        )
+        search = _Search(predictor, semantics, region, facts, ascent, generator)
+        found = _worst([search.certify(reading, entities) for reading in all_readings(group, predictor).values()])
         # Where a clause is proven to hold, both ends of the interval are 0: what differs from it is rounding.
         attained, bound = (torch.where(holds, 0.0, value) for value in (found.attained, found.bound))
         return replace(found, attained=attained, bound=bound, proven=holds)
 
-    return [certified(group) for group in groups]
+    known = [None] * len(groups) if starts is None else starts
+    return [certified(group, entities) for group, entities in zip(groups, known, strict=True)]
 
 
 def _worst(readings: Sequence[Certificate]) -> Certificate:
@@ -105,62 +104,64 @@ def _worst(readings: Sequence[Certificate]) -> Certificate:
     return Certificate(attained, bound, readings[0].method, vectors, readings[0].proven)
 
 
-def _certify(
-    predictor: LinkPredictor,
-    group: ClauseGroup,
-    semantics: Semantics,
-    name: RegionName,
-    facts: Tensor | None,
-    ascent: GradientAscent | None,
-    generator: torch.Generator,
-) -> Certificate:
-    alternatives = violation_forms(group.shape.formula, semantics)
-    region = region_of(predictor, group, name, facts)
-    free = group.slots(predictor).free
-    bounds = [bound_violation(predictor, group, forms, region) for forms in alternatives or ()]
-    known = [bound for bound in bounds if bound is not None]
-    values = torch.zeros(len(group.clauses), 1, dtype=torch.float64, device=predictor.device)
-    if alternatives is None or len(known) < len(bounds):
-        values = torch.full_like(values, torch.inf)
-    bound = torch.cat([values, *(bound.value.unsqueeze(1) for bound in known)], 1).amax(1)
-    points = [predictor.scorer.join(bound.components[:, :free]) for bound in known]
-    points = points or [predictor.random_arguments((len(group.clauses), free), generator)]
-    vectors = projected(predictor, region, torch.stack(points, 1))
-    reached = group.violation(predictor, semantics, vectors).amax(1)
-    if ascent is not None or not (reached >= (1 - _WIDE) * bound).all():
-        search = ascent or GradientAscent(sets=20, steps=100)
-        drawn = predictor.random_arguments((len(group.clauses), search.sets, free), generator)
-        start = projected(predictor, region, torch.cat([vectors, drawn], 1))
-        vectors = torch.cat([vectors, _ascended(predictor, group, semantics, region, start, search)], 1)
-    attained, best = (group.violation(predictor, semantics, vectors) + 0.0).max(1)  # −0 would show in reports
-    # The two meet only up to rounding, and the bound is the one to be relied on.
-    attained = torch.where(attained <= bound + _EXACT * bound.clamp_min(1), torch.minimum(attained, bound), attained)
-    chosen = vectors[torch.arange(len(best), device=best.device), best]
-    return Certificate(attained, bound, _method(known, bound), chosen, torch.zeros_like(best, dtype=torch.bool))
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """Where violations are bounded and looked for, and how."""
 
+    predictor: LinkPredictor
+    semantics: Semantics
+    name: RegionName
+    facts: Tensor | None
+    ascent: GradientAscent | None
+    generator: torch.Generator
 
-def _ascended(
-    predictor: LinkPredictor,
-    group: ClauseGroup,
-    semantics: Semantics,
-    region: Region | None,
-    vectors: Tensor,
-    search: GradientAscent,
-) -> Tensor:
-    """Ascend from vectors [clauses, sets, free, dim], staying in the region, and return the worst on the way."""
-    best, best_violation = vectors.clone(), vectors.new_full(vectors.shape[:2], -torch.inf)
+    def certify(self, group: ClauseGroup, known: Tensor | None) -> Certificate:
+        """Certify one reading of a group; ``known`` entities are tried too."""
+        predictor, clauses = self.predictor, len(group)
+        alternatives = forms_of(group, self.semantics)
+        region = region_of(predictor, group, self.name, self.facts)
+        free = group.slots(predictor).free
+        bounds = [bound_violation(predictor, group, forms, region) for forms in alternatives or ()]
+        found = [bound for bound in bounds if bound is not None]
+        least = 0.0 if alternatives is not None and len(found) == len(bounds) else torch.inf
+        values = torch.full((clauses, 1), least, dtype=torch.float64, device=predictor.device)
+        bound = torch.cat([values, *(one.value.unsqueeze(1) for one in found)], 1).amax(1)
+        points = [predictor.scorer.join(one.components[:, :free]).unsqueeze(1) for one in found]
+        points = points or [predictor.random_arguments((clauses, 1, free), self.generator)]
+        if known is not None and not predictor.of_pairs:
+            points.append(predictor.encode(known.to(predictor.device)))
+        vectors = projected(predictor, region, torch.cat(points, 1))
+        reached = group.violation(predictor, self.semantics, vectors).amax(1)
+        if self.ascent is not None or not (reached >= (1 - _WIDE) * bound).all():
+            vectors = torch.cat([vectors, self._ascended(group, region, vectors)], 1)
+        attained, best = (group.violation(predictor, self.semantics, vectors) + 0.0).max(1)  # −0 would show in reports
+        # The two meet only up to rounding, and the bound is the one to be relied on.
+        agree = attained <= bound + _EXACT * bound.clamp_min(1)
+        attained = torch.where(agree, torch.minimum(attained, bound), attained)
+        chosen = vectors[torch.arange(clauses, device=best.device), best]
+        return Certificate(attained, bound, _method(found, bound), chosen, torch.zeros_like(best, dtype=torch.bool))
 
-    def violation() -> Tensor:
-        found = group.violation(predictor, semantics, vectors)
-        better = found.detach() > best_violation
-        best[better], best_violation[better] = vectors.detach()[better], found.detach()[better]
-        return found.sum()
+    def _ascended(self, group: ClauseGroup, region: Region | None, vectors: Tensor) -> Tensor:
+        """Ascend in the region from vectors [clauses, sets, free, dim] and from random ones; return the worst met.
 
-    def project_(moved: Tensor) -> None:
-        moved.copy_(projected(predictor, region, moved))
+        What is climbed is not clipped at 0: where a clause holds, [·]₊ has no slope that leads to where it does not.
+        """
+        predictor, search = self.predictor, self.ascent or GradientAscent(sets=20, steps=100)
+        drawn = predictor.random_arguments((len(group), search.sets, vectors.shape[2]), self.generator)
+        vectors = torch.cat([vectors, projected(predictor, region, drawn)], 1)
+        best, best_value = vectors.clone(), vectors.new_full(vectors.shape[:2], -torch.inf)
 
-    climb(violation, [vectors], [project_], search.steps, search.learning_rate)
-    return best
+        def unclipped() -> Tensor:
+            found = self.semantics.unclipped(group.shape.formula, group.scores(predictor, vectors))
+            better = found.detach() > best_value
+            best[better], best_value[better] = vectors.detach()[better], found.detach()[better]
+            return found.sum()
+
+        def project_(moved: Tensor) -> None:
+            moved.copy_(projected(predictor, region, moved))
+
+        climb(unclipped, [vectors], [project_], search.steps, search.learning_rate)
+        return best
 
 
 def _method(bounds: Sequence[Bound], bound: Tensor) -> str:

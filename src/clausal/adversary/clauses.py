@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import torch
 from torch import Tensor
 
 from clausal.adversary.semantics import Semantics
+from clausal.bounds.blocks import LinearForms
 from clausal.errors import InputError
 from clausal.graph.vocabulary import Names
 from clausal.logic.lines import place
@@ -25,7 +26,7 @@ class ClauseGroup:
 
     shape: Shape
     clauses: tuple[Clause, ...]
-    relations: Tensor  # [clauses, atoms]
+    relations: Tensor  # [clauses, atoms], rows of the model's relation table
     constants: Tensor  # [clauses, constants]
     weights: Tensor  # [clauses]
 
@@ -36,13 +37,19 @@ class ClauseGroup:
         """Return the group with its tensors on ``device``; itself if they are there, as adversaries know it by."""
         if self.relations.to(device) is self.relations:
             return self
-        tensors = (tensor.to(device) for tensor in (self.relations, self.constants, self.weights))
-        return ClauseGroup(self.shape, self.clauses, *tensors)
+        relations, constants, weights = (one.to(device) for one in (self.relations, self.constants, self.weights))
+        return replace(self, relations=relations, constants=constants, weights=weights)
 
     def some(self, places: Tensor, clauses: tuple[Clause, ...]) -> ClauseGroup:
         """Return the clauses at some places, which are ``clauses``, as a group of their own."""
         places = places.to(self.relations.device)
-        return ClauseGroup(self.shape, clauses, self.relations[places], self.constants[places], self.weights[places])
+        return replace(
+            self,
+            clauses=clauses,
+            relations=self.relations[places],
+            constants=self.constants[places],
+            weights=self.weights[places],
+        )
 
     def slots(self, predictor: LinkPredictor) -> ArgumentSlots:
         """Say which vectors the atoms are scored on by this predictor."""
@@ -52,15 +59,27 @@ class ClauseGroup:
         """Say how much each clause is violated on each set of vectors [clauses, sets, free, dim] → [clauses, sets]."""
         return semantics.violation(self.shape.formula, self.scores(predictor, vectors))
 
+    def rows_of(self, atom: int) -> tuple[int, ...]:
+        """Return the columns of ``relations`` that an atom is scored by: one, or two whose mean counts."""
+        return (atom,)
+
+    def over_rows(self, forms: LinearForms) -> LinearForms:
+        """Return forms in the scores of atoms as forms in those of the columns of ``relations``."""
+        return forms
+
     def scores(self, predictor: LinkPredictor, vectors: Tensor) -> Tensor:
         """Score every atom on each set of vectors [clauses, sets, free, dim] → [clauses, sets, atoms]."""
+        return self.row_scores(predictor, vectors)
+
+    def row_scores(self, predictor: LinkPredictor, vectors: Tensor) -> Tensor:
+        """Score every column of ``relations`` on each set of vectors → [clauses, sets, columns]."""
         constants = self.constant_vectors(predictor)
         if constants.shape[1]:
             vectors = torch.cat([vectors, constants.unsqueeze(1).expand(-1, vectors.shape[1], -1, -1)], 2)
         # Slot by slot, as a list of indices would travel to the device each time.
         by_slot, slots = vectors.unbind(2), self.slots(predictor)
         subject, object = (torch.stack([by_slot[slot] for slot in of_atoms], 2) for of_atoms in slots.positions)
-        relation = predictor.relation(self.relations).unsqueeze(1)  # [clauses, 1, atoms, relation_dim]
+        relation = predictor.relation(self.relations).unsqueeze(1)  # [clauses, 1, columns, relation_dim]
         return predictor.scorer.score(subject, relation, object)
 
     def constant_vectors(self, predictor: LinkPredictor) -> Tensor:

@@ -13,6 +13,7 @@ from itertools import product
 
 import torch
 
+from clausal.adversary.clauses import ClauseGroup
 from clausal.adversary.semantics import Godel, Semantics, Sum, Threshold
 from clausal.bounds.blocks import LinearForms
 from clausal.logic.normal_forms import negation_normal, simplified
@@ -33,6 +34,12 @@ _Value = frozenset[frozenset[_Form]]
 
 class _TooManyFormsError(Exception):
     """The distribution of max over min has grown beyond use."""
+
+
+def forms_of(group: ClauseGroup, semantics: Semantics) -> tuple[LinearForms, ...] | None:
+    """Return the alternatives of a reading's violation, in the scores of the columns of its relations."""
+    alternatives = violation_forms(group.shape.formula, semantics)
+    return None if alternatives is None else tuple(map(group.over_rows, alternatives))
 
 
 @cache

@@ -120,9 +120,9 @@ def _roles(predictor: LinkPredictor, group: ClauseGroup, facts: Tensor) -> Boxes
         return components.amin(0), components.amax(0)
 
     for clause, relations in enumerate(group.relations.tolist()):
-        for atom in _body_atoms(group):
+        for row in (row for atom in _body_atoms(group) for row in group.rows_of(atom)):
             for argument, position in enumerate(slots.positions):
-                slot, found = position[atom], limits(relations[atom], argument)
+                slot, found = position[row], limits(relations[row], argument)
                 if slot < slots.free and found is not None:
                     low[clause, slot] = torch.maximum(low[clause, slot], found[0])
                     high[clause, slot] = torch.minimum(high[clause, slot], found[1])

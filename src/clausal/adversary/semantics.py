@@ -49,14 +49,18 @@ class Semantics(ABC):
 
     @abstractmethod
     def excess(self, body: Tensor, head: Tensor) -> Tensor:
-        """Say by how much body ⇒ head is violated."""
+        """Say by how much body ⇒ head is violated, below 0 where it holds with something to spare."""
 
     @abstractmethod
     def shortfall(self, value: Tensor) -> Tensor:
-        """Say by how much a formula that is no implication is violated."""
+        """Say by how much a formula that is no implication is violated, below 0 as above."""
 
     def violation(self, formula: Skeleton, scores: Tensor) -> Tensor:
         """Say by how much a formula is violated, given the scores of its atoms [..., atoms] → [...]."""
+        return torch.relu(self.unclipped(formula, scores))
+
+    def unclipped(self, formula: Skeleton, scores: Tensor) -> Tensor:
+        """Return the violation before [·]₊: a search can climb on it also where the formula holds."""
         match simplified(formula):
             case Not(Falsum()):
                 return 0 * scores[..., 0]
@@ -67,6 +71,10 @@ class Semantics(ABC):
                 return torch.maximum(self.excess(one, other), self.excess(other, one))
             case other_formula:
                 return self.shortfall(self.value(other_formula, scores))
+
+    def sides(self, body: Skeleton, head: Skeleton, scores: Tensor) -> tuple[Tensor, Tensor]:
+        """Return what the violation of body ⇒ head compares: the values of both, given the scores of the atoms."""
+        return self.value(body, scores), self.value(head, scores)
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and vars(self) == vars(other)
@@ -116,10 +124,10 @@ class Godel(Semantics):
         return torch.full_like(like, -torch.inf)
 
     def excess(self, body: Tensor, head: Tensor) -> Tensor:
-        return torch.relu(body - head)
+        return body - head
 
     def shortfall(self, value: Tensor) -> Tensor:
-        return torch.relu(-value)
+        return -value
 
 
 class Sum(Godel):
@@ -148,11 +156,16 @@ class Threshold(Godel):
         """Return τ′ − score from score − τ; formulas in negation normal form negate nothing but atoms."""
         return self.head - self.body - value
 
-    def violation(self, formula: Skeleton, scores: Tensor) -> Tensor:
+    def unclipped(self, formula: Skeleton, scores: Tensor) -> Tensor:
         formula = simplified(formula)
         if formula == Not(Falsum()):
             return 0 * scores[..., 0]
-        return torch.relu(self.value(negation_normal(Not(formula)), scores))
+        return self.value(negation_normal(Not(formula)), scores)
+
+    def sides(self, body: Skeleton, head: Skeleton, scores: Tensor) -> tuple[Tensor, Tensor]:
+        """Return scores b and h of which the violation is [min(b − τ, τ′ − h)]₊."""
+        holds, fails = (self.value(negation_normal(part), scores) for part in (body, Not(head)))
+        return holds + self.body, self.head - fails
 
 
 class _OnTruthValues(Semantics):
@@ -198,7 +211,7 @@ class Lukasiewicz(_OnTruthValues):
         return (one + other).clamp_max(1)
 
     def excess(self, body: Tensor, head: Tensor) -> Tensor:
-        return torch.relu(body - head)
+        return body - head
 
 
 SEMANTICS: dict[str, type[Semantics]] = {kind.name: kind for kind in (Godel, Sum, Threshold, Product, Lukasiewicz)}

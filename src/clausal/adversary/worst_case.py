@@ -18,7 +18,8 @@ from clausal.bounds.balls.spectral import bound_by_spectrum
 from clausal.bounds.blocks import AtomBlocks, Bound, LinearForms
 from clausal.bounds.boxes.dual import bound_on_boxes, largest_on_boxes, solve_on_boxes
 from clausal.bounds.boxes.reflexive import bound_quadratics
-from clausal.bounds.distances.triangle import DistanceEdges, bound_distances, largest_of_distances
+from clausal.bounds.distances.tightest import bound_distances
+from clausal.bounds.distances.triangle import DistanceEdges, largest_of_distances
 from clausal.bounds.regions import Boxes, Discs, Region
 from clausal.model.predictor import LinkPredictor
 from clausal.model.scorers import BlockScorer, RotatE, TransE
@@ -97,7 +98,7 @@ def _free(predictor: LinkPredictor, group: ClauseGroup) -> int:
 def _evaluated(predictor: LinkPredictor, group: ClauseGroup, forms: LinearForms) -> Tensor:
     """Return the forms [clauses, forms] of clauses of constants alone: there is nothing to choose."""
     nothing = predictor.relations.new_empty(len(group), 1, 0, predictor.scorer.dim)
-    scores = group.scores(predictor, nothing).squeeze(1)
+    scores = group.row_scores(predictor, nothing).squeeze(1)
     return scores @ forms.like(scores).matrix.T + forms.like(scores).offsets
 
 

@@ -11,9 +11,10 @@ import torch
 
 from clausal.adversary import SEMANTICS, ClauseGroup, Semantics, group_clauses
 from clausal.adversary.certificates import Certificate, certify, default_tolerance
-from clausal.adversary.reciprocal import readings_of
+from clausal.adversary.hard.proof import proven
+from clausal.adversary.reciprocal import all_readings
 from clausal.adversary.regions import resolved
-from clausal.adversary.semantics import Godel, Threshold, make_semantics
+from clausal.adversary.semantics import Threshold, make_semantics
 from clausal.choices import RegionName, SemanticsName
 from clausal.config import LARGEST_REAL, Settings
 from clausal.errors import InputError, count, did_you_mean
@@ -21,7 +22,7 @@ from clausal.evaluation.entities import EntityCheck, check_entities
 from clausal.graph.graph import Graph
 from clausal.logic import check_clauses
 from clausal.logic.normal_forms import simplified
-from clausal.logic.shape import Slot
+from clausal.logic.shape import AtomShape, Slot
 from clausal.logic.syntax import Clause, Implies
 from clausal.model.domains import is_non_negative
 from clausal.model.predictor import LinkPredictor
@@ -92,12 +93,13 @@ def certify_clauses(
     meaning = _semantics(settings, semantics, thresholds)
     groups = [group.to(predictor.device) for group in group_clauses(clauses, graph.entities, graph.relations)]
     facts = torch.from_numpy(graph.train).to(predictor.device)
-    certificates = certify(predictor, groups, semantics=meaning, region=region, facts=facts)
-    unproven = _unproven(groups, certificates) if _in_domain(predictor) else groups
+    unproven = _unproven(groups, predictor, meaning, region) if _in_domain(predictor) else groups
     checks = _check(predictor, unproven, entities, meaning, tolerance, observer or Observer())
+    starts = [_worst_entities(group, checks) for group in groups]
+    certificates = certify(predictor, groups, semantics=meaning, region=region, facts=facts, starts=starts)
     found = {
         id(clause): _certificate(
-            group, certificate, place, checks.get(id(clause)), entities, predictor, graph, tolerance
+            group, certificate, place, checks.get(id(clause)), entities, predictor, graph, tolerance, meaning
         )
         for group, certificate in zip(groups, certificates, strict=True)
         for place, clause in enumerate(group.clauses)
@@ -161,6 +163,7 @@ def _certificate(
     predictor: LinkPredictor,
     graph: Graph,
     tolerance: float,
+    semantics: Semantics,
 ) -> ClauseCertificate:
     attained, largest = certificate.attained[place].item(), certificate.bound[place].item()
     bound = largest if largest < float("inf") else None
@@ -170,7 +173,7 @@ def _certificate(
     if entities and check is None:
         figures = EntityFigures(_assignments(group, predictor), 0.0, 0.0, 0.0, None)
     elif check is not None and check.reason is None:
-        example = _example(group, place, check, predictor, graph) if check.largest > 0 else None
+        example = _example(group, place, check, predictor, graph, semantics) if check.largest > 0 else None
         figures = EntityFigures(check.checked, check.rate, check.mean, check.largest, example)
     judged = verdict(attained, bound, figures.worst if figures else None, tolerance)
     clause = group.clauses[place]
@@ -183,13 +186,22 @@ def _in_domain(predictor: LinkPredictor) -> bool:
     return not is_non_negative(predictor.domain) or bool((predictor.encode_all() >= 0).all())
 
 
-def _unproven(groups: Sequence[ClauseGroup], certificates: Sequence[Certificate]) -> list[ClauseGroup]:
+def _unproven(
+    groups: Sequence[ClauseGroup], predictor: LinkPredictor, semantics: Semantics, region: RegionName
+) -> list[ClauseGroup]:
     """Return the clauses that the order of parameters does not prove: what it proves, entities need not be asked."""
     return [
         group.some(places, tuple(group.clauses[place] for place in places.tolist()))
-        for group, certificate in zip(groups, certificates, strict=True)
-        if len(places := (~certificate.proven).nonzero().squeeze(1))
+        for group in groups
+        if len(places := (~proven(predictor, group, semantics, region)).nonzero().squeeze(1))
     ]
+
+
+def _worst_entities(group: ClauseGroup, checks: dict[int, EntityCheck]) -> torch.Tensor:
+    """Return the entities that violate each clause most [clauses, 1, variables], where a search may start."""
+    found = [checks[id(clause)].worst if id(clause) in checks else {} for clause in group.clauses]
+    ids = [list(worst.values()) or [0] * group.shape.variables for worst in found]
+    return torch.tensor(ids, dtype=torch.long).reshape(len(group), 1, group.shape.variables)
 
 
 def _assignments(group: ClauseGroup, predictor: LinkPredictor) -> int:
@@ -198,31 +210,33 @@ def _assignments(group: ClauseGroup, predictor: LinkPredictor) -> int:
 
 
 @torch.no_grad()
-def _example(group: ClauseGroup, place: int, check: EntityCheck, predictor: LinkPredictor, graph: Graph) -> Example:
+def _example(
+    group: ClauseGroup, place: int, check: EntityCheck, predictor: LinkPredictor, graph: Graph, semantics: Semantics
+) -> Example:
     """Name the entities that violate a clause most, and what they make of its body and head."""
     names = {variable: graph.entities[id] for variable, id in check.worst.items()}
-    rows = predictor.with_inverses()
-    values = (_body_and_head(reading, place, check, rows) for reading in readings_of([group], predictor))
-    found = [value for value in values if value is not None]
-    if not found:
-        return Example(names, check.largest)
-    body, head = max(found, key=lambda value: value[0] - value[1])  # of a reciprocal model the reading that fails
-    return Example(names, check.largest, body, head)
+    scored = None if predictor.rows_per_relation == 1 else check.reading
+    match simplified(group.shape.formula):
+        case Implies(body, head):
+            scores = _scores(all_readings(group, predictor)[check.reading], place, check, predictor.with_inverses())
+            in_body, in_head = semantics.sides(body, head, scores)
+            return Example(names, check.largest, in_body.item(), in_head.item(), scored)
+        case _:
+            return Example(names, check.largest, reading=scored)
 
 
-def _body_and_head(
-    group: ClauseGroup, place: int, check: EntityCheck, predictor: LinkPredictor
-) -> tuple[float, float] | None:
-    """Return the values of a clause's body and head for the worst entities; None where it has none."""
+def _scores(group: ClauseGroup, place: int, check: EntityCheck, predictor: LinkPredictor) -> torch.Tensor:
+    """Score the atoms of a clause for the worst entities [atoms], as the model scores them by their ids."""
     entities = list(check.worst.values())
 
     def entity(slot: Slot) -> int:
         return entities[slot.index] if slot.kind == "variable" else int(group.constants[place, slot.index])
 
-    ids = [(entity(a.subject), int(group.relations[place, a.index]), entity(a.object)) for a in group.shape.atoms]
-    scores = predictor.score(*torch.tensor(ids, device=predictor.device).T)
-    match simplified(group.shape.formula):
-        case Implies(body, head):
-            return Godel().value(body, scores).item(), Godel().value(head, scores).item()
-        case _:
-            return None
+    def score(atom: AtomShape) -> torch.Tensor:
+        ends = entity(atom.subject), entity(atom.object)
+        rows = [int(group.relations[place, row]) for row in group.rows_of(atom.index)]
+        # A second row is that of the inverse, which has the ends the other way round.
+        ids = torch.tensor([(a, row, b) for row, (a, b) in zip(rows, (ends, ends[::-1]), strict=False)])
+        return predictor.score(*ids.to(predictor.device).T).mean()
+
+    return torch.stack([score(atom) for atom in group.shape.atoms])

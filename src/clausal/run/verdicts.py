@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from clausal.adversary.reciprocal import Reading
 from clausal.errors import InputError
 from clausal.graph.display import DisplayNames
 from clausal.logic.printer import print_clause
@@ -21,12 +22,16 @@ _HOLDING: dict[str, tuple[Verdict, ...]] = {
 
 @dataclass(frozen=True)
 class Example:
-    """Real entities that violate a clause, by variable, with the value of body and head where it has them."""
+    """Real entities that violate a clause, by variable, with the value of body and head where it has them.
+
+    ``reading`` is what a reciprocal model scores there: a fact, or an answer to a question for object or subject.
+    """
 
     entities: dict[str, str]
     violation: float
     body: float | None = None
     head: float | None = None
+    reading: Reading | None = None
 
     def __str__(self) -> str:
         return self.text()
@@ -36,7 +41,8 @@ class Example:
         shown = {variable: name if names is None else names.entity(name) for variable, name in self.entities.items()}
         assigned = ", ".join(f"{variable} = {name}" for variable, name in shown.items()) or "no variables"
         values = f"body {self.body:.3g}, head {self.head:.3g}, " if self.body is not None else ""
-        return f"{assigned}: {values}violated by {self.violation:.3g}"
+        asked = "" if self.reading in (None, "fact") else f", as answers to questions for the {self.reading}"
+        return f"{assigned}: {values}violated by {self.violation:.3g}{asked}"
 
 
 @dataclass(frozen=True)
@@ -95,6 +101,7 @@ class ClauseCertificate:
                     "body": example.body,
                     "head": example.head,
                     "violation": example.violation,
+                    **({} if example.reading is None else {"reading": example.reading}),
                 },
             },
             "unchecked": self.unchecked,

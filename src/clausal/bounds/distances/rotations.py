@@ -37,14 +37,20 @@ class Rotations:
     def farthest(self, relation: Tensor, subject: int, object: int) -> Tensor:
         """Bound the largest distance of an atom from above [clauses]."""
         if subject == object:
-            return self._weighted(_chord(relation), subject)
+            return self._weighted(chord(relation), subject)
+        if (limits := self._beside_constant(relation, subject, object)) is not None:
+            focus, low, high = limits
+            return torch.linalg.vector_norm(torch.maximum((low - focus).abs(), (high - focus).abs()), dim=-1).sum(-1)
         ones = torch.ones_like(relation)
         return self._weighted(ones, subject) + self._weighted(ones, object)
 
     def nearest(self, relation: Tensor, subject: int, object: int) -> Tensor:
         """Bound the smallest distance of an atom from below [clauses]."""
         if subject == object:
-            return -self._weighted(-_chord(relation), subject)
+            return -self._weighted(-chord(relation), subject)
+        if (limits := self._beside_constant(relation, subject, object)) is not None:
+            focus, low, high = limits
+            return torch.linalg.vector_norm(focus.clamp(low, high) - focus, dim=-1).sum(-1)
         gaps = torch.maximum(
             self.smallest[:, subject] - self.largest[:, object], self.smallest[:, object] - self.largest[:, subject]
         )
@@ -53,27 +59,35 @@ class Rotations:
     def excess(self, head: Tensor, body: Tensor, subject: int, object: int) -> Tensor:
         """Bound the largest distance(head) − distance(body) on one pair of slots [clauses]."""
         if subject == object:
-            return self._weighted(_chord(head) - _chord(body), subject)
-        chord = _chord(head - body)
+            return self._weighted(chord(head) - chord(body), subject)
+        chords = chord(head - body)
         if self.ball is None:
             smaller = torch.minimum(self.largest[:, subject], self.largest[:, object])
-            return (smaller * chord).masked_fill(chord == 0, 0).sum(-1)
-        return torch.minimum(self._weighted(chord, subject), self._weighted(chord, object))
+            return (smaller * chords).masked_fill(chords == 0, 0).sum(-1)
+        return torch.minimum(self._weighted(chords, subject), self._weighted(chords, object))
 
     def maximiser(self, head: Tensor, body: Tensor, subject: int, object: int) -> tuple[Tensor, Tensor]:
         """Return vectors of subject and object at which the excess is large, not all of them in the region."""
         if subject == object:
-            x = self._aligned(_chord(head) - _chord(body), subject)
+            x = self._aligned(chord(head) - chord(body), subject)
             return x, x
         if object >= self.free > subject:
             y = self.fixed[:, object - self.free]
             return _rotated(y, -body), y
-        x = self.fixed[:, subject - self.free] if subject >= self.free else self._aligned(_chord(head - body), subject)
+        x = self.fixed[:, subject - self.free] if subject >= self.free else self._aligned(chord(head - body), subject)
         return x, _rotated(x, body)
 
     def move(self, vectors: Tensor, relation: Tensor) -> Tensor:
         """Return the vector at distance 0 from vectors [clauses, components, 2] under a relation."""
         return _rotated(vectors, relation)
+
+    def _beside_constant(self, relation: Tensor, subject: int, object: int) -> tuple[Tensor, Tensor, Tensor] | None:
+        """Return a constant turned to where the other slot has distance 0, and the box of that slot; else None."""
+        if not isinstance(self.region, Boxes) or (subject < self.free and object < self.free):
+            return None
+        fixed, other, way = (subject, object, 1) if subject >= self.free else (object, subject, -1)
+        focus = _rotated(self.fixed[:, fixed - self.free], way * relation)
+        return focus, self.region.low[:, other], self.region.high[:, other]
 
     def _weighted(self, weights: Tensor, slot: int) -> Tensor:
         """Return the largest Σᵢ weightsᵢ |xᵢ| over a slot."""
@@ -99,7 +113,7 @@ class Rotations:
         return torch.stack([real, nothing], -1)
 
 
-def _chord(angles: Tensor) -> Tensor:
+def chord(angles: Tensor) -> Tensor:
     """Return |e^{iθ} − 1|."""
     return 2 * (angles / 2).sin().abs()
 

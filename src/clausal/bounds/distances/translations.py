@@ -41,14 +41,17 @@ class DifferenceBox:
 
 @dataclass(frozen=True, eq=False)
 class DifferenceBall:
-    """Differences u in a Euclidean ball."""
+    """Differences u in a Euclidean ball, or on its sphere, as those of a constant and a vector of length 1 are."""
 
     centre: Tensor  # [clauses, dim]
     radius: int
+    sphere: bool = False
 
     def nearest_to(self, points: Tensor) -> Tensor:
         """Return the difference nearest to points [clauses, dim]."""
         away = points - self.centre
+        if self.sphere:
+            return self.centre + self.radius * Sphere().project(away)
         return self.centre + away * (self.radius / _norm(away).clamp_min(1e-30)).clamp_max(1)
 
     def farthest_from(self, points: Tensor) -> Tensor:
@@ -140,7 +143,8 @@ class Translations:
             )
         x = self.low[:, subject] if subject >= self.free else nothing
         y = self.low[:, object] if object >= self.free else nothing
-        return DifferenceBall(x - y, (subject < self.free) + (object < self.free))
+        free = (subject < self.free) + (object < self.free)
+        return DifferenceBall(x - y, free, self.ball.sphere and free == 1)
 
     def _distance(self, difference: Tensor) -> Tensor:
         if self.norm == "l2-squared":

@@ -17,11 +17,13 @@ from torch import Tensor
 from clausal.bounds.blocks import Bound, LinearForms
 from clausal.bounds.distances.rotations import Rotations
 from clausal.bounds.distances.translations import Translations
-from clausal.bounds.regions import Region
+from clausal.bounds.regions import Boxes, Region
 from clausal.model.scorers import RotatE, TransE
 
-_Edge = tuple[int, int, int]
+Edge = tuple[int, int, int]
 """An atom, its subject's slot and its object's."""
+_FAR = 1e6
+"""A distance beyond every region."""
 _Path = list[tuple[int, int]]
 """Atoms in turn, each with 1 where it is walked from subject to object, else −1."""
 
@@ -44,7 +46,7 @@ class DistanceEdges:
 
     distances: Distances
     relations: Tensor  # [clauses, atoms, relation_dim]
-    ends: list[_Edge]
+    ends: list[Edge]
     fixed: Tensor  # [clauses, fixed slots, components, size]
     free: int
 
@@ -67,14 +69,23 @@ class DistanceEdges:
         ends = [(atom, *slots) for atom, slots in enumerate(zip(subjects, objects, strict=True))]
         return DistanceEdges(distances, relations, ends, fixed, free)
 
+    def focus(self, edge: Edge) -> Tensor:
+        """Return where the variable of an atom has distance 0 from the atom's constant [clauses, components, size]."""
+        atom, subject, object = edge
+        constant, way = (subject, 1) if subject >= self.free else (object, -1)
+        relation, fixed = way * self.relations[:, atom], self.fixed[:, constant - self.free]
+        vectors = fixed.squeeze(-1) if isinstance(self.distances, Translations) else fixed
+        return self.distances.move(vectors, relation).view_as(fixed)
 
-def bound_distances(edges: DistanceEdges, forms: LinearForms, region: Region | None) -> Bound:
+
+def bound_by_triangle(edges: DistanceEdges, forms: LinearForms, region: Region | None) -> Bound:
     """Bound min over forms by its smallest form, each form by the triangle inequality."""
     distances, relations, fixed = edges.distances, edges.relations, edges.fixed
     values = _form_values(distances, relations, edges.ends, forms)
     weights = torch.zeros_like(values).scatter(1, values.argmin(1, keepdim=True), 1.0)
     points = fixed.new_zeros(len(fixed), edges.free, *fixed.shape[2:])
     for coefficients in forms.matrix.tolist():
+        points = _points_beside_constants(edges, coefficients, region, points)
         for path in _paths(edges.ends, coefficients, distances.composes)[:1]:
             points = _point(distances, relations, edges.ends, coefficients, path, points)
     points = (region.project(points.unsqueeze(1)).squeeze(1) if region else points).detach()
@@ -86,7 +97,7 @@ def largest_of_distances(edges: DistanceEdges, forms: LinearForms) -> Tensor:
     return _form_values(edges.distances, edges.relations, edges.ends, forms).amin(1)
 
 
-def _form_values(distances: Distances, relations: Tensor, edges: Sequence[_Edge], forms: LinearForms) -> Tensor:
+def _form_values(distances: Distances, relations: Tensor, edges: Sequence[Edge], forms: LinearForms) -> Tensor:
     """Bound every form [clauses, forms], by the best of its paths or atom by atom."""
     values = []
     for coefficients, offset in zip(forms.matrix.tolist(), forms.offsets.tolist(), strict=True):
@@ -97,7 +108,7 @@ def _form_values(distances: Distances, relations: Tensor, edges: Sequence[_Edge]
 
 
 def _form_value(
-    distances: Distances, relations: Tensor, edges: Sequence[_Edge], coefficients: list[float], path: _Path | None
+    distances: Distances, relations: Tensor, edges: Sequence[Edge], coefficients: list[float], path: _Path | None
 ) -> Tensor:
     """Bound Σ coefficientsₐ φₐ: the head and the atoms of the path together, the others each alone."""
     total = torch.zeros_like(relations[:, 0, 0])
@@ -117,7 +128,7 @@ def _form_value(
 def _point(
     distances: Distances,
     relations: Tensor,
-    edges: Sequence[_Edge],
+    edges: Sequence[Edge],
     coefficients: list[float],
     path: _Path,
     points: Tensor,
@@ -136,6 +147,25 @@ def _point(
     return points
 
 
+def _points_beside_constants(
+    edges: DistanceEdges, coefficients: list[float], region: Region | None, points: Tensor
+) -> Tensor:
+    """Set the only variable of a form that has it in one atom, beside a constant: near it in a body, far in a head."""
+    moving = [
+        (edge, weight)
+        for edge, weight in zip(edges.ends, coefficients, strict=True)
+        if weight and edge[1] != edge[2] and min(edge[1:]) < edges.free
+    ]
+    if len(moving) != 1 or max(moving[0][0][1:]) < edges.free:
+        return points
+    edge, weight = moving[0]
+    focus, slot = edges.focus(edge), min(edge[1:])
+    centre = (region.low[:, slot] + region.high[:, slot]) / 2 if isinstance(region, Boxes) else torch.zeros_like(focus)
+    points = points.clone()
+    _set(points, slot, focus if weight > 0 else centre + _FAR * (centre - focus))
+    return points
+
+
 def _set(points: Tensor, slot: int, vectors: Tensor) -> None:
     if slot < points.shape[1]:  # constants stay
         points[:, slot] = vectors.detach().view_as(points[:, slot])
@@ -145,12 +175,12 @@ def _composed(relations: Tensor, path: _Path) -> Tensor:
     return torch.stack([direction * relations[:, atom] for atom, direction in path]).sum(0)
 
 
-def _head(edges: Sequence[_Edge], coefficients: list[float]) -> _Edge:
+def _head(edges: Sequence[Edge], coefficients: list[float]) -> Edge:
     (head,) = [edge for edge, coefficient in zip(edges, coefficients, strict=True) if coefficient < 0]
     return head
 
 
-def _paths(edges: Sequence[_Edge], coefficients: list[float], composes: bool) -> list[_Path]:
+def _paths(edges: Sequence[Edge], coefficients: list[float], composes: bool) -> list[_Path]:
     """Return the ways from the subject to the object of the only negative atom, over positive ones of its weight."""
     if [c for c in coefficients if c < 0] != [-1.0]:
         return []

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from clausal.adversary.clauses import ClauseGroup
 from clausal.adversary.semantics import Semantics
-from clausal.evaluation.entities.atoms import AtomScores, Place
+from clausal.evaluation.entities.atoms import AtomScores, Block, Place
 from clausal.logic.shape import AtomShape, Skeleton, Slot
 from clausal.logic.syntax import leaves, map_leaves
 from clausal.model.predictor import LinkPredictor
@@ -130,6 +130,7 @@ class ClauseScores:
     group: ClauseGroup
     clause: int
     semantics: Semantics
+    block: Block | None = None
 
     def atom(self, index: int, row: int, column: int) -> AtomScores:
         """Return the scores of an atom when these variables, by number, run over rows and columns."""
@@ -141,8 +142,16 @@ class ClauseScores:
 
         shape = self.group.shape.atoms[index]
         assert all(slot.kind == "constant" or slot.index in (row, column) for slot in shape.slots)
-        relation = int(self.group.relations[self.clause, index])
-        return AtomScores(self.predictor, self.indicator, relation, place(shape.subject), place(shape.object))
+        relation, *inverse = (int(self.group.relations[self.clause, row]) for row in self.group.rows_of(index))
+        return AtomScores(
+            self.predictor,
+            self.indicator,
+            relation,
+            place(shape.subject),
+            place(shape.object),
+            inverse[0] if inverse else None,
+            self.block,
+        )
 
     def formula(self, formula: Skeleton, row: int, column: int) -> FormulaScores:
         """Return the scores of a formula over some of the clause's atoms, for these variables."""

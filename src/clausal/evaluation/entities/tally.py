@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
+from clausal.adversary.reciprocal import Reading
 from clausal.evaluation.protocol import not_numbers
 from clausal.logic.syntax import Clause
 
@@ -16,7 +17,8 @@ class EntityCheck:
     """How far one clause holds over all assignments of real entities to its variables.
 
     For a chain an assignment is a pair of entities for its two ends, with the middle entities that violate it
-    most. ``worst`` gives the entity id of each variable, by name, where the violation is ``largest``.
+    most. ``worst`` gives the entity id of each variable, by name, where the violation is ``largest``, and ``reading``
+    what is scored there: facts or, of a reciprocal model, the answers to questions. All else is about facts.
     ``reason`` says why a clause could not be checked; then nothing was counted.
     """
 
@@ -26,6 +28,7 @@ class EntityCheck:
     mean: float = 0.0
     largest: float = 0.0
     worst: dict[str, int] = field(default_factory=dict)
+    reading: Reading = "fact"
     reason: str | None = None
 
     @property

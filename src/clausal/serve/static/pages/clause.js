@@ -110,6 +110,12 @@ function certificate(about, id) {
   );
 }
 
+/** What a reciprocal model scores, where that is no fact. */
+function asked(example) {
+  const questions = example.reading && example.reading !== "fact";
+  return questions ? `, as answers to questions for the ${example.reading}` : "";
+}
+
 function worst(about, example) {
   const names = Object.entries(example.entities);
   return h(
@@ -120,7 +126,7 @@ function worst(about, example) {
       "p",
       {},
       names.map(([variable, name], place) => [place ? ", " : "", h("code", {}, variable), " = ", entity(name)]),
-      `: the model gives the body ${number(example.body)} and the head ${number(example.head)}; it breaks the clause by ${number(example.violation)}.`,
+      `: the model gives the body ${number(example.body)} and the head ${number(example.head)}; it breaks the clause by ${number(example.violation)}${asked(example)}.`,
     ),
   );
 }
