@@ -1,8 +1,8 @@
 """The least score of a body, for the best entities in its other variables: variable after variable is put away.
 
 The claims of a body are tables over pairs of variables. A variable that no head asks for goes by a maximum over its
-entities: beside one other variable it leaves a vector, between two others the (max, min) product of two tables. One that
-has more neighbours is tried entity by entity. Nothing is sampled, and no table has more than two variables.
+entities: beside one other variable it leaves a vector, between two others the (max, min) product of two tables. One
+that has more neighbours is tried entity by entity. Nothing is sampled, and no table has more than two variables.
 """
 
 from __future__ import annotations
@@ -217,7 +217,7 @@ class _Body:
         return torch.cat([self._rows(table, kept, variable, ids).amax(1) for ids in self.tables.blocks()])
 
     def _raise_between(self, variable: int, best: Tensor) -> bool:
-        """Put the last variable away, between row and column: only where the rest of the body leaves something to raise."""
+        """Put the last variable away, between row and column, where the rest of the body leaves something to raise."""
         left, right = self._between(variable, self.row), self._between(variable, self.column)
         rows = self._rows(left, self.row, variable, self.ids)
         rest = self._rest()

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from clausal.errors import RunError, count
@@ -24,9 +26,20 @@ from clausal.evaluation.consistency.widest import widen_
 from clausal.evaluation.entities.matrices import DEFAULT_MEMORY, Memory
 from clausal.evaluation.entities.middles import SortedMiddles
 from clausal.evaluation.known import Known
+from clausal.evaluation.protocol import not_numbers
 from clausal.observer import Observer
 
 _ROWS_AT_ONCE = 512
+_NUMBERS_AT_ONCE = 1 << 22
+"""Scores of readings at once: fewer make slow products, and more take no less time."""
+
+
+class Rows(NamedTuple):
+    """Rows of scores without what is certain, which facts are, and what these score by themselves."""
+
+    scores: Tensor  # [b, entities]
+    certain: Tensor  # [certain, 2]
+    own: Tensor  # [certain]
 
 
 class Closure:
@@ -73,7 +86,10 @@ class Closure:
     def rows(self, symbol: int, turned: bool, ids: Tensor) -> Tensor:
         """Return rows for a body, which asks for all of them sooner or later."""
         self.keep(symbol)
-        return self.answers(symbol, turned, ids)
+        found = self.answers(symbol, turned, ids)
+        if found.numel() and found.amax().isnan():
+            raise not_numbers()
+        return found
 
     def pairs(self, symbol: int, subjects: Tensor, objects: Tensor) -> Tensor:
         """Return the scores of facts of one symbol [facts]."""
@@ -145,23 +161,72 @@ class Closure:
 
     def _by_edges(self, symbol: int, turned: bool, ids: Tensor) -> Tensor:
         """Return the largest rows of what is below a symbol by edges."""
-        best: Tensor | None = None
-        for lower, inverse in sorted(self.demands.below(symbol)):
-            if lower < self.demands.relations:
-                rows = self.facts.rows(lower, turned != inverse, ids)
-                best = rows if best is None else torch.maximum(best, rows, out=best)
-                self._mark_known(best, lower, turned != inverse, ids)
-        return self.least((len(ids), self.entities)) if best is None else best
+        found = self.by_edges(torch.full_like(ids, symbol), turned, ids)
+        found.scores[found.certain[:, 0], found.certain[:, 1]] = torch.inf
+        return found.scores
 
-    def _mark_known(self, rows: Tensor, relation: int, turned: bool, ids: Tensor) -> None:
-        asked = ids.cpu().numpy().astype(np.int64)
-        answers, counts = (
-            self.known.subjects.find(relation * self.entities + asked)
-            if turned
-            else self.known.objects.find(asked * self.demands.relations + relation)
+    def by_edges(self, symbols: Tensor, turned: bool, ids: Tensor) -> Rows:
+        """Return the largest rows of what is below symbols by edges, many at once: [b], [b] → [b, entities].
+
+        Questions of which the same number of rows is looked at are answered together.
+        """
+        symbols_of = symbols.cpu().numpy()
+        distinct, kinds = np.unique(symbols_of, return_inverse=True)
+        nodes = [self._below_facts(symbol, turned) for symbol in distinct.tolist()]
+        scores = torch.empty(len(ids), self.entities, dtype=self.dtype, device=self.device)
+        certain, own = [torch.empty(0, 2, dtype=torch.int64, device=self.device)], [scores.new_empty(0)]
+        sizes = np.array([len(one) for one in nodes], np.int64)[kinds.reshape(-1)]
+        for size in np.unique(sizes).tolist():
+            places = np.flatnonzero(sizes == size)
+            if not size:
+                scores[torch.from_numpy(places).to(self.device)] = -torch.inf
+                continue
+            at_once = max(1, _NUMBERS_AT_ONCE // max(1, size * self.entities))
+            for start in range(0, len(places), at_once):
+                some = places[start : start + at_once]
+                below = np.array([nodes[kind] for kind in kinds.reshape(-1)[some]])  # [questions, size, 2]
+                here = torch.from_numpy(some).to(self.device)
+                rows = self._flat_rows(below, ids[here])
+                marked = self._known_answers(below, ids[here])
+                own.append(rows[marked[:, 0], 0, marked[:, 1]])
+                scores[here] = rows[:, 0] if size == 1 else rows.amax(1)
+                marked[:, 0] = here[marked[:, 0]]
+                certain.append(marked)
+        return Rows(scores, torch.cat(certain), torch.cat(own))
+
+    def known_answers(self, relations: Tensor, turned: bool, ids: Tensor) -> Tensor:
+        """Return the known answers of questions: pairs of the place of a question and an entity."""
+        below = np.stack([relations.cpu().numpy(), np.full(len(relations), turned)], 1)[:, None]
+        return self._known_answers(below.astype(np.int64), ids)
+
+    def _below_facts(self, symbol: int, turned: bool) -> list[tuple[int, bool]]:
+        """Return the relations below a symbol, and how they are read; itself first."""
+        nodes = sorted(self.demands.below(symbol), key=lambda node: (node != (symbol, False), node))
+        return [(lower, inverse != turned) for lower, inverse in nodes if lower < self.demands.relations]
+
+    def _flat_rows(self, below: NDArray[np.int64], ids: Tensor) -> Tensor:
+        """Return the rows of several readings of each question: [questions, size, 2] → [questions, size, entities]."""
+        questions, size, _ = below.shape
+        relations, turned = (
+            torch.from_numpy(part.reshape(-1)).to(self.device) for part in (below[..., 0], below[..., 1])
         )
-        places = torch.from_numpy(np.repeat(np.arange(len(asked)), counts)).to(self.device)
-        rows[places, torch.from_numpy(answers.astype(np.int64)).to(self.device)] = torch.inf
+        rows = self.facts.rows(relations, turned.bool(), ids.repeat_interleave(size))
+        return rows.view(questions, size, self.entities)
+
+    def _known_answers(self, below: NDArray[np.int64], ids: Tensor) -> Tensor:
+        """Return the answers that are known by one of the readings: pairs of the place of a question and an entity."""
+        asked = np.repeat(ids.cpu().numpy().astype(np.int64), below.shape[1])
+        relations, turned = below[..., 0].reshape(-1), below[..., 1].reshape(-1).astype(np.bool_)
+        keys = []
+        for here, index, queries in (
+            (~turned, self.known.objects, asked * self.demands.relations + relations),
+            (turned, self.known.subjects, relations * self.entities + asked),
+        ):
+            places = np.flatnonzero(here)
+            answers, counts = index.find(queries[places])
+            keys.append(np.repeat(places // below.shape[1], counts) * self.entities + answers)
+        found = np.unique(np.concatenate(keys))
+        return torch.from_numpy(np.stack([found // self.entities, found % self.entities], 1)).to(self.device)
 
     def _pairs_by_edges(self, symbol: int, subjects: Tensor, objects: Tensor) -> Tensor:
         best = self.least((len(subjects),))
@@ -195,9 +260,9 @@ class Closure:
         free = free_memory(self.device) if self.memory is None else self.memory - size * len(self._kept)
         if (more + 2) * size > free:
             raise RunError(
-                f"consistent answers by these clauses need {count(more + 2, 'more table')} of {self.entities:,} × "
+                f"consistent answers by these clauses need {count(more + 2, 'table')} more of {self.entities:,} × "
                 f"{self.entities:,} scores, {(more + 2) * size / 2**30:.1f} GiB, and {max(0, free) / 2**30:.1f} GiB are "
-                "free; name fewer clauses with several atoms in the body: --clauses FILE (those of one atom need no tables)"
+                "free; name fewer clauses with several atoms in the body: --clauses FILE (those of one atom need none)"
             )
 
     def _close_one(self, symbol: int) -> None:
@@ -220,7 +285,7 @@ class Closure:
             self._close_in_rounds([(symbol, again)])
 
     def _carry(self, table: Tensor, links: Sequence[tuple[Claim, bool]]) -> None:
-        """Raise a table by demands S(X, Y), table(Y, Z) ⇒ table(X, Z) along widest paths of S, and those on its right."""
+        """Raise a table by demands S(X, Y), t(Y, Z) ⇒ t(X, Z), along widest paths of S, and by those on its right."""
         for on_the_right in (False, True):
             claims = [claim for claim, right in links if right == on_the_right]
             if not claims:
@@ -258,7 +323,7 @@ def _is_transitive(demand: Demand) -> bool:
 
 
 def _carried(demand: Demand) -> tuple[Claim, bool] | None:
-    """Return the step S of S(X, Y), t(Y, Z) ⇒ t(X, Z), or of t(X, Y), S(Y, Z) ⇒ t(X, Z), and whether it is the latter."""
+    """Return the step S of S(X, Y), t(Y, Z) ⇒ t(X, Z), or of t(X, Y), S(Y, Z) ⇒ t(X, Z), and if it is the latter."""
     symbol = demand.head.symbol
     own = [claim for claim in demand.body if claim.symbol == symbol]
     others = [claim for claim in demand.body if claim.symbol != symbol]

@@ -64,7 +64,7 @@ class Demand(NamedTuple):
         return Demand(self.body, self.head.turned())
 
 
-class _Part(NamedTuple):
+class HornPart(NamedTuple):
     """A Horn clause over ids; a constraint has no head."""
 
     body: tuple[Claim, ...]
@@ -73,7 +73,7 @@ class _Part(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Demands:
-    """The demands of clauses by the symbol of the head; symbol r is relation r, and r + relations the case against it."""
+    """The demands of clauses by the symbol of the head: r is the case for relation r, r + relations that against it."""
 
     relations: int
     edges: dict[int, frozenset[Node]]
@@ -164,10 +164,10 @@ class Demands:
 def demands_of(clauses: Sequence[Clause], entities: Names, relations: Names) -> Demands:
     """Return what clauses demand, and those that demand nothing of single facts; unknown names are refused."""
     check_clauses(clauses, entities, relations)
-    parts: list[_Part] = []
+    parts: list[HornPart] = []
     left_out = []
     for clause in clauses:
-        found = _parts(clause, entities, relations)
+        found = horn_parts_of(clause, entities, relations)
         if isinstance(found, str):
             left_out.append(LeftOut(clause, found))
         else:
@@ -191,7 +191,7 @@ def demands_of(clauses: Sequence[Clause], entities: Names, relations: Names) -> 
     )
 
 
-def _opposed(parts: Sequence[_Part]) -> set[int]:
+def _opposed(parts: Sequence[HornPart]) -> set[int]:
     """Return the relations that constraints speak of, and those that would bring such facts back."""
     found = {claim.symbol for part in parts if part.head is None for claim in part.body}
     while True:
@@ -201,7 +201,7 @@ def _opposed(parts: Sequence[_Part]) -> set[int]:
         found |= more
 
 
-def _all_demands(parts: Iterable[_Part], opposed: set[int], relations: int) -> Iterator[Demand]:
+def _all_demands(parts: Iterable[HornPart], opposed: set[int], relations: int) -> Iterator[Demand]:
     for body, head in parts:
         if head is not None:
             yield Demand(body, head)
@@ -215,7 +215,7 @@ def _against(claim: Claim, relations: int) -> Claim:
     return claim._replace(symbol=claim.symbol + relations)
 
 
-def _parts(clause: Clause, entities: Names, relations: Names) -> list[_Part] | str:
+def horn_parts_of(clause: Clause, entities: Names, relations: Names) -> list[HornPart] | str:
     """Return a clause as Horn clauses, or why it is none."""
     shape, names, constants = shape_of(clause)
     ids, fixed = [relations.id(name) for name in names], [entities.id(name) for name in constants]
@@ -239,7 +239,7 @@ def _parts(clause: Clause, entities: Names, relations: Names) -> list[_Part] | s
         if len(heads) > 1:
             return _NOT_HORN
         if not heads or heads[0] not in body:
-            found.append(_Part(body, heads[0] if heads else None))
+            found.append(HornPart(body, heads[0] if heads else None))
     return found
 
 

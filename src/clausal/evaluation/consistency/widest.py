@@ -24,9 +24,9 @@ def widen_(steps: Tensor, raise_by_product: RaiseByProduct, *, symmetric: bool) 
 def _widen_symmetric_(steps: Tensor) -> None:
     """Do so by a largest spanning tree, as Prim grows it.
 
-    Each entity is reached by the strongest step from those before it. Any path from an earlier one to a later one leaves
-    the set of those before k, for each k between them, by a step that is no stronger than the one by which k was
-    reached; and there is one that has none weaker. So the widest path's weakest step is the least of these.
+    Each entity is reached by the strongest step from those before it. Any path from an earlier one to a later one
+    leaves the set of those before k, for each k between them, by a step that is no stronger than the one by which k
+    was reached; and there is one that has none weaker. So the widest path's weakest step is the least of these.
     """
     table = torch.maximum(steps, steps.T).cpu().numpy()
     n = len(table)
@@ -52,7 +52,3 @@ def _widen_symmetric_(steps: Tensor) -> None:
     found[np.ix_(order, order)] = lower + lower.T
     np.fill_diagonal(found, around)
     steps.copy_(torch.from_numpy(found).to(steps.device))
-
-
-def _first(waiting: np.ndarray) -> int:
-    return int(waiting.argmax())
