@@ -27,9 +27,12 @@ from clausal.evaluation.entities.matrices import DEFAULT_MEMORY, Memory
 from clausal.evaluation.entities.middles import SortedMiddles
 from clausal.evaluation.known import Known
 from clausal.evaluation.protocol import not_numbers
+from clausal.fast import fastest
 from clausal.observer import Observer
 
 _ROWS_AT_ONCE = 512
+_SAMPLE = 32
+"""Entities on either end from which the cheaper side of a product is guessed."""
 _NUMBERS_AT_ONCE = 1 << 22
 """Scores of readings at once: fewer make slow products, and more take no less time."""
 
@@ -137,19 +140,40 @@ class Closure:
         return self.facts.pairs(0, nobody, nobody).dtype
 
     def raise_by_product(self, left: Tensor, columns: Callable[[Tensor], Tensor], best: Tensor) -> bool:
-        """Raise best [b, entities] to max_y min(left(x, y), right(y, z)); say whether anything rose."""
+        """Raise best [b, entities] to max_y min(left(x, y), right(y, z)); say whether anything rose.
+
+        The candidates y are sorted by left(x, y), or by right(y, z) where a sample is settled sooner that way.
+        """
+        if len(left) >= self.entities // 2 and self._prefers_right(left, columns):
+            return self._product(columns, self.entities, lambda ids: left[ids], best.T)
+        return self._product(lambda ids: left[ids], len(left), columns, best)
+
+    def _product(
+        self, rows: Callable[[Tensor], Tensor], count: int, columns: Callable[[Tensor], Tensor], best: Tensor
+    ) -> bool:
         memory = Memory(DEFAULT_MEMORY, self.device)
-        middles = _sorted_middles(left, memory)
+        middles = _sorted_middles(rows, count, self.entities, memory)
         rose = False
-        everyone = torch.arange(self.entities, device=self.device)
-        for ids in everyone.split(memory.columns(max(len(left), self.entities), matrices=8)):
+        for ids in torch.arange(best.shape[1], device=self.device).split(memory.columns(self.entities, matrices=8)):
             floor = best[:, ids].contiguous()
             found = middles.product(columns(ids).contiguous(), floor)
             if (found > floor).any():
                 rose = True
                 best[:, ids] = found
-            self._advance(len(ids) * len(left))
+            self._advance(len(ids) * count)
         return rose
+
+    def _prefers_right(self, left: Tensor, columns: Callable[[Tensor], Tensor]) -> bool:
+        count = min(_SAMPLE, len(left))
+        some = torch.linspace(0, len(left) - 1, count, device=self.device).long()
+        ends = torch.linspace(0, self.entities - 1, count, device=self.device).long()
+        rows, right = left[some], columns(ends)
+        depths = [0, 0]
+        for scores in rows:
+            body = torch.minimum(scores, right).amax(1, keepdim=True)  # [sample, 1]
+            depths[0] += int((scores > body).sum())
+            depths[1] += int((right > body).sum())
+        return depths[1] < depths[0]
 
     def _advance(self, pairs: int) -> None:
         self._done += pairs
@@ -261,8 +285,8 @@ class Closure:
         if (more + 2) * size > free:
             raise RunError(
                 f"consistent answers by these clauses need {count(more + 2, 'table')} more of {self.entities:,} × "
-                f"{self.entities:,} scores, {(more + 2) * size / 2**30:.1f} GiB, and {max(0, free) / 2**30:.1f} GiB are "
-                "free; name fewer clauses with several atoms in the body: --clauses FILE (those of one atom need none)"
+                f"{self.entities:,} scores, {(more + 2) * size / 2**30:.1f} GiB, and {max(0, free) / 2**30:.1f} are free; "
+                "name fewer clauses with several atoms in the body: --clauses FILE (those of one atom need none)"
             )
 
     def _close_one(self, symbol: int) -> None:
@@ -278,7 +302,7 @@ class Closure:
         if not again:
             return
         if all(_is_transitive(demand) for demand in again):
-            widen_(table, self.raise_by_product, symmetric=symmetric)
+            self._widen(table)
         elif not symmetric and None not in links:
             self._carry(table, [link for link in links if link is not None])
         else:
@@ -291,11 +315,12 @@ class Closure:
             if not claims:
                 continue
             steps = self._steps(claims, asked=int(on_the_right))  # (X, Y) by X, which is 0; (Y, Z) by Z, which is 1
-            lone = claims[0].symbol if len(claims) == 1 else None
-            symmetric = lone is not None and (lone, True) in self.demands.below(lone)
-            widen_(steps, self.raise_by_product, symmetric=symmetric)
+            self._widen(steps)
             target = table.T if on_the_right else table
             self.raise_by_product(steps, lambda ids, target=target: target[:, ids].T, target)
+
+    def _widen(self, steps: Tensor) -> None:
+        fastest(widen_, steps, self.raise_by_product)(steps, self.raise_by_product)
 
     def _steps(self, claims: Sequence[Claim], asked: int) -> Tensor:
         """Return the largest of tables, their rows the variable that is asked for."""
@@ -339,20 +364,17 @@ def _carried(demand: Demand) -> tuple[Claim, bool] | None:
 class _Rows:
     """A table as the (max, min) product asks for it."""
 
-    def __init__(self, values: Tensor) -> None:
-        self.values = values
-
-    def rows(self, ids: Tensor) -> Tensor:
-        return self.values[ids]
+    def __init__(self, rows: Callable[[Tensor], Tensor]) -> None:
+        self.rows = rows
 
 
-def _sorted_middles(left: Tensor, memory: Memory) -> SortedMiddles:
-    """Sort the best candidates of every row of a table [b, entities]."""
-    entities = left.shape[1]
-    kept = memory.depth(max(left.shape))
-    tops = [rows.topk(min(kept + 1, entities), dim=1) for rows in left.split(max(1, memory.rows(entities, matrices=4)))]
+def _sorted_middles(rows: Callable[[Tensor], Tensor], count: int, entities: int, memory: Memory) -> SortedMiddles:
+    """Sort the best candidates of so many rows of a table [count, entities]."""
+    kept = memory.depth(max(count, entities))
+    everyone = torch.arange(count, device=memory.device)
+    tops = [rows(ids).topk(min(kept + 1, entities), dim=1) for ids in everyone.split(memory.rows(entities, matrices=4))]
     values = torch.cat([top.values for top in tops])
     ids = torch.cat([top.indices[:, :kept].int() for top in tops])
     if kept >= entities:
-        values = torch.cat([values, values.new_full((len(left), 1), -torch.inf)], 1)
-    return SortedMiddles(_Rows(left), values, ids, memory)
+        values = torch.cat([values, values.new_full((count, 1), -torch.inf)], 1)
+    return SortedMiddles(_Rows(rows), values, ids, memory)
