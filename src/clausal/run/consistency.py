@@ -14,7 +14,7 @@ from clausal.errors import InputError, count
 from clausal.evaluation import Calibration
 from clausal.evaluation.consistency import CERTAIN, Consistent
 from clausal.evaluation.largest import Values
-from clausal.evaluation.protocol import Ranker, score_facts
+from clausal.evaluation.protocol import Ranker
 from clausal.graph.graph import Facts, Graph
 from clausal.logic.printer import print_clause
 from clausal.logic.syntax import Clause
@@ -105,8 +105,3 @@ def standings(ranker: Consistent, facts: NDArray[np.integer], scores: Values, kn
         [known.train.has(facts), np.isposinf(scores), np.isneginf(scores), raised], [0, 1, 2, 3], default=4
     )
     return [names[place] for place in places.tolist()]
-
-
-def scores_of(ranker: Consistent, facts: NDArray[np.integer]) -> Values:
-    """Return the consistent scores of facts given by ids."""
-    return score_facts(ranker, facts) if len(facts) else np.empty(0)

@@ -12,7 +12,7 @@ from clausal.errors import InputError, count
 from clausal.evaluation import Calibration, Known
 from clausal.evaluation.consistency import closed_rows
 from clausal.evaluation.consistency.facts import fact_scores
-from clausal.evaluation.decisions import Accepted, Decided, Margins, decide, thresholds_of
+from clausal.evaluation.decisions import Accepted, Decided, Margins, RowsOf, decide, thresholds_of
 from clausal.evaluation.protocol import scoring
 from clausal.graph.display import DisplayNames
 from clausal.graph.graph import Graph
@@ -154,7 +154,7 @@ def broken_decisions(
     def own(relation: int, turned: bool, ids: torch.Tensor) -> torch.Tensor:
         return margins.rows(torch.full_like(ids, relation), torch.full_like(ids, turned, dtype=torch.bool), ids)
 
-    rows = own
+    rows: RowsOf = own
     if consistent:
         known = Known(graph.train, len(entities), len(relations))
         rows = closed_rows(margins, clauses, known, entities, relations, device, observer)

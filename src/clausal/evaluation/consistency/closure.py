@@ -283,9 +283,10 @@ class Closure:
         size = self.entities**2 * self.dtype.itemsize
         free = free_memory(self.device) if self.memory is None else self.memory - size * len(self._kept)
         if (more + 2) * size > free:
+            wanted, left = ((number / 2**30) for number in ((more + 2) * size, max(0, free)))
             raise RunError(
                 f"consistent answers by these clauses need {count(more + 2, 'table')} more of {self.entities:,} × "
-                f"{self.entities:,} scores, {(more + 2) * size / 2**30:.1f} GiB, and {max(0, free) / 2**30:.1f} are free; "
+                f"{self.entities:,} scores, {wanted:.1f} GiB, and {left:.1f} GiB are free; "
                 "name fewer clauses with several atoms in the body: --clauses FILE (those of one atom need none)"
             )
 
@@ -316,8 +317,10 @@ class Closure:
                 continue
             steps = self._steps(claims, asked=int(on_the_right))  # (X, Y) by X, which is 0; (Y, Z) by Z, which is 1
             self._widen(steps)
-            target = table.T if on_the_right else table
-            self.raise_by_product(steps, lambda ids, target=target: target[:, ids].T, target)
+            self._raise_along(steps, table.T if on_the_right else table)
+
+    def _raise_along(self, steps: Tensor, table: Tensor) -> None:
+        self.raise_by_product(steps, lambda ids: table[:, ids].T, table)
 
     def _widen(self, steps: Tensor) -> None:
         fastest(widen_, steps, self.raise_by_product)(steps, self.raise_by_product)

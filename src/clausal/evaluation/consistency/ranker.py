@@ -126,7 +126,7 @@ class Consistent:
             own = torch.stack([self.facts.pairs(one, subjects, objects) for one in relations.tolist()], 1)
         return certain_first(scores, own)
 
-    def own(self, facts: Facts) -> Tensor:
+    def own(self, facts: NDArray[np.integer]) -> Tensor:
         """Return the scores that facts have without the clauses [facts]."""
         subject, relation, object = torch.from_numpy(facts.astype(np.int64)).to(self.device).unbind(1)
         found = torch.empty(len(subject), dtype=self.closure.dtype, device=self.device)
