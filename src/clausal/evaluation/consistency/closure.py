@@ -298,11 +298,11 @@ class Closure:
         again = [demand for demand in demands if demand not in own]
         for demand in own:
             raise_by(self, demand, everyone, table)
-        symmetric = (symbol, True) in self.demands.below(symbol)
+        symmetric = self.demands.is_symmetric(symbol)
         links = [_carried(demand) for demand in again]
         if not again:
             return
-        if all(_is_transitive(demand) for demand in again):
+        if all(_is_transitive(demand, symmetric) for demand in again):
             self._widen(table)
         elif not symmetric and None not in links:
             self._carry(table, [link for link in links if link is not None])
@@ -345,9 +345,10 @@ class Closure:
                     rose |= raise_by(self, demand, everyone, self._kept[symbol])
 
 
-def _is_transitive(demand: Demand) -> bool:
-    symbol = demand.head.symbol
-    return demand.head[1:] == (0, 1) and set(demand.body) == {Claim(symbol, 0, 2), Claim(symbol, 2, 1)}
+def _is_transitive(demand: Demand, symmetric: bool) -> bool:
+    symbol, *ends = demand.head
+    steps = {Claim(symbol, 0, 2), Claim(symbol, 1, 2) if symmetric else Claim(symbol, 2, 1)}
+    return ends == [0, 1] and set(demand.body) == steps
 
 
 def _carried(demand: Demand) -> tuple[Claim, bool] | None:

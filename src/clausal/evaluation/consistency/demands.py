@@ -142,8 +142,16 @@ class Demands:
             return numbers.setdefault(term, len(numbers)) if term >= 0 else term
 
         head = Claim(symbol, number(head.subject), number(head.object))
-        renamed = {Claim(one.symbol, number(one.subject), number(one.object)) for one in body}
+        renamed = {self._ordered(Claim(one.symbol, number(one.subject), number(one.object))) for one in body}
         return Demand(tuple(sorted(renamed)), head)
+
+    def _ordered(self, claim: Claim) -> Claim:
+        """Return a claim of a symmetric symbol in one order of its terms."""
+        return claim.turned() if self.is_symmetric(claim.symbol) and claim.subject > claim.object else claim
+
+    def is_symmetric(self, symbol: int) -> bool:
+        """Say whether a symbol has the same scores when it is turned round."""
+        return (symbol, True) in self.below(symbol)
 
     def needs(self, symbol: int) -> frozenset[int]:
         """Return the symbols whose whole tables a symbol's demands are computed from, theirs too."""
