@@ -126,6 +126,20 @@ def chains(product, device):
     return [product(middles, columns[:7], floor[:, :7].contiguous())]
 
 
+def widest_paths(function, device):
+    generator = torch.Generator().manual_seed(0)
+    steps = torch.randn(40, 40, generator=generator).masked_fill(torch.rand(40, 40, generator=generator) < 0.9, -9)
+
+    def raise_by_product(left, columns, best):
+        found = torch.minimum(left.unsqueeze(1), columns(torch.arange(40))).amax(2)
+        rose = bool((found > best).any())
+        torch.maximum(best, found, out=best)
+        return rose
+
+    function(steps, raise_by_product)
+    return [steps]
+
+
 def phases(function, device):
     generator = torch.Generator().manual_seed(0)
     real, imag = torch.randn(2, 4, 3, 6, generator=generator).to(device)
@@ -172,6 +186,7 @@ CASES = {
     "projection onto orders by a CPU kernel": ("cpu", projections),
     "ranks by a CPU kernel": ("cpu", counts),
     "chains by CPU kernels": ("cpu", chains),
+    "widest paths by a CPU kernel": ("cpu", widest_paths),
     "phases by a GPU kernel": ("cuda", phases),
     "phases by a CPU kernel": ("cpu", phases),
     "weights of two forms by a CPU kernel": ("cpu", weights_of_two_forms),

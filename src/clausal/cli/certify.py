@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clausal.choices import RegionName, SemanticsName
+from clausal.cli.decisions import decide
 from clausal.cli.inputs import DeviceOption, read_clauses
 from clausal.cli.output import Format, FormatOption, NamesOption, print_results, print_text, shown_names
 from clausal.cli.progress import Bars
@@ -41,8 +42,8 @@ def certify(
         str | None,
         typer.Option(
             metavar="WHAT",
-            help="Exit code 1 unless all clauses hold for all ('all') or at least on this graph "
-            "('graph'), or such a share of them holds on this graph (0.9).",
+            help="Exit code 1 unless all clauses hold for all ('all'), at least on this graph ('graph') or for what "
+            "the run accepts ('decisions'), or such a share of them holds on this graph (0.9).",
         ),
     ] = None,
     semantics: Annotated[
@@ -52,19 +53,39 @@ def certify(
         str | None,
         typer.Option(metavar="BODY,HEAD", help="The scores from which body and head hold, for threshold semantics."),
     ] = None,
+    decisions: Annotated[
+        bool,
+        typer.Option(
+            "--decisions",
+            help="Instead: count the facts that the run accepts against each clause, as it is and with --consistent.",
+        ),
+    ] = False,
+    probability: Annotated[
+        float | None,
+        typer.Option(
+            metavar="P", help="With --decisions, accept from this probability on; calibrated thresholds by default."
+        ),
+    ] = None,
     device: DeviceOption = "auto",
     names: NamesOption = "short",
     format: FormatOption = Format.table,
 ) -> None:
-    """Certify how badly each clause of a run can ever be violated."""
+    """Certify how badly each clause of a run can ever be violated, or which decisions break one."""
     from clausal.run import load
+    from clausal.run.deciding import NO_CALIBRATION
     from clausal.run.verdicts import check_requirement, unmet
 
     if require is not None:
         check_requirement(require)
     limits = _thresholds(thresholds)
+    _check_decisions(decisions, probability, require, no_entities, tolerance, semantics, limits, region)
     loaded = load(run, device=device)
     given = None if clauses is None else fitting(clauses, read_clauses(clauses), loaded.graph, unknown)
+    if decisions:
+        decide(run, loaded, given, probability, require, names, format)
+        return
+    if require == "decisions" and loaded.calibration is None:
+        raise InputError(f"--require decisions: {NO_CALIBRATION}")
     with Bars(doing="certifying") as bars:
         result = loaded.certify(
             given,
@@ -77,7 +98,8 @@ def certify(
         )
     if format is Format.table:
         entities = any(one.entities for one in result.clauses)
-        rows = [_table_row(place, one, entities) for place, one in enumerate(result.clauses, 1)]
+        decided = any(one.decisions for one in result.clauses)
+        rows = [_table_row(place, one, entities, decided) for place, one in enumerate(result.clauses, 1)]
     else:
         rows = [_csv_row(one) for one in result.clauses]
     print_results(format, rows, result.to_dict(), title=_title(run, result))
@@ -87,6 +109,20 @@ def certify(
     failure = None if require is None else unmet(require, result.clauses, shown_names(loaded.graph, names, format))
     if failure:
         raise RunError(failure)
+
+
+def _check_decisions(decisions: bool, probability: float | None, require: str | None, *about_scores: object) -> None:
+    """Refuse options that do not go together: decisions are about what is accepted, and certificates about scores."""
+    if not decisions:
+        if probability is not None:
+            raise InputError("--probability says what is accepted; add --decisions")
+        return
+    if require not in (None, "decisions"):
+        raise InputError(f"--require {require} is about scores; with --decisions, --require decisions")
+    if about_scores != (False, None, None, None, "auto"):
+        raise InputError(
+            "--no-entities, --tolerance, --semantics, --thresholds and --region are about scores; leave out --decisions"
+        )
 
 
 def _thresholds(text: str | None) -> tuple[float, float] | None:
@@ -104,7 +140,7 @@ def _title(run: Path, result: Certification) -> str:
     return f"{run}: largest violations, {about}"
 
 
-def _table_row(place: int, one: ClauseCertificate, entities: bool) -> dict[str, Any]:
+def _table_row(place: int, one: ClauseCertificate, entities: bool, decided: bool) -> dict[str, Any]:
     """Return a row of numbers; clauses can be far wider than a terminal, so a table numbers them."""
     row: dict[str, Any] = {
         "#": place,
@@ -116,6 +152,8 @@ def _table_row(place: int, one: ClauseCertificate, entities: bool) -> dict[str, 
     found = one.entities
     if entities:
         row |= {"rate %": found and 100 * found.rate, "mean": found and found.mean, "worst": found and found.worst}
+    if decided:
+        row |= {"accepted": one.decisions and one.decisions.accepted, "broken": one.decisions and one.decisions.broken}
     return row
 
 
@@ -135,6 +173,8 @@ def _csv_row(one: ClauseCertificate) -> dict[str, Any]:
         "worst": found and found.worst,
         "example": found and found.example and str(found.example),
         "unchecked": one.unchecked,
+        "accepted": one.decisions and one.decisions.accepted,
+        "broken": one.decisions and one.decisions.broken,
     }
 
 
@@ -147,6 +187,24 @@ def _clauses_text(result: Certification, names: DisplayNames) -> str:
         lines.append(f"{place:>3}. {print_clause(one.clause, names)}")
         if one.verdict == "violated" and one.entities and one.entities.example:
             lines.append(f"       worst: {one.entities.example.text(names)}")
+        if one.decisions and one.decisions.examples:
+            lines.append(f"       accepted against it: {one.decisions.examples[0].text(names)}")
         if one.unchecked:
             lines.append(f"       not checked over the entities: {one.unchecked}")
-    return "\n".join([*lines, ", ".join(f"{count:,} {verdict}" for verdict, count in result.verdicts.items())])
+    lines.append(", ".join(f"{count:,} {verdict}" for verdict, count in result.verdicts.items()))
+    return "\n".join([*lines, _decided(result)])
+
+
+def _decided(result: Certification) -> str:
+    """Say what the verdicts mean for what the run accepts."""
+    decided = [one.decisions for one in result.clauses if one.decisions is not None]
+    if not decided:
+        return (
+            "what is accepted was not counted: a run with at least 20 valid facts has calibrated thresholds, "
+            "and --no-entities leaves it out"
+        )
+    accepted, broken = sum(one.accepted for one in decided), sum(one.broken for one in decided)
+    return (
+        f"at its calibrated thresholds the run accepts {accepted:,} bodies of these clauses, and {broken:,} of them "
+        "without their head; --decisions says which, and what --consistent makes of them"
+    )

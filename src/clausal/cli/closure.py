@@ -69,6 +69,15 @@ RankingOption = Annotated[
     ),
 ]
 
+ConsistentOption = Annotated[
+    bool,
+    typer.Option(
+        "--consistent",
+        help="Make the ranking obey the clauses: every fact scores at least what they demand of it, and of facts that "
+        "exclude each other the weaker is removed.",
+    ),
+]
+
 SplitOption = Annotated[Split, typer.Option(help="Which facts to close.")]
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clausal.choices import Filter, RankingName, Ties
-from clausal.cli.closure import EntailedOption, RankingOption, say_left_out
+from clausal.cli.closure import ConsistentOption, EntailedOption, RankingOption, say_left_out
 from clausal.cli.inputs import ColumnsOption, DeviceOption, Header, HeaderOption, read_clauses
 from clausal.cli.output import Format, FormatOption, NamesOption, print_results, say, shown_names
 from clausal.cli.progress import Bars
@@ -30,9 +30,10 @@ def evaluate(
     relations: Annotated[bool, typer.Option("--relations", help="Metrics of each relation too.")] = False,
     ranking: RankingOption = None,
     entailed: EntailedOption = None,
+    consistent: ConsistentOption = False,
     clauses: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="With --ranking entailed, clauses that entail instead of the run's."),
+        typer.Option(metavar="FILE", help="With --consistent or --ranking entailed, clauses instead of the run's."),
     ] = None,
     unknown: UnknownOption = None,
     classify: Annotated[
@@ -56,11 +57,11 @@ def evaluate(
     from clausal.run.ranking import find_ranking
 
     chosen_ranking = find_ranking(ranking, None if entailed is None else entailed.value)
-    if (classify or labelled is not None) and (ranking is not None or entailed is not None):
-        option = "--entailed" if ranking is None else "--ranking"
+    if (classify or labelled is not None) and (ranking is not None or entailed is not None or consistent):
+        option = "--consistent" if consistent else "--entailed" if ranking is None else "--ranking"
         raise InputError(f"{option} is about ranking; leave out --classify and --labelled")
-    if clauses is not None and chosen_ranking != "entailed":
-        raise InputError("--clauses says what train entails; add --ranking entailed")
+    if clauses is not None and chosen_ranking != "entailed" and not consistent:
+        raise InputError("--clauses says what train entails; add --ranking entailed, or --consistent")
     loaded = load(run, device=device)
     others = None if clauses is None else fitting(clauses, read_clauses(clauses), loaded.graph, unknown)
     graph = loaded.graph
@@ -90,7 +91,7 @@ def evaluate(
             closure = loaded.closure_under(others)
         say_left_out(closure, display)
 
-    def measured(ranking: RankingName, bars: Bars) -> Evaluation:
+    def measured(ranking: RankingName, bars: Bars, consistent: bool = False) -> Evaluation:
         return loaded.evaluate(
             chosen,
             ties=ties,
@@ -98,12 +99,13 @@ def evaluate(
             per_relation=relations,
             ranking=ranking,
             clauses=others,
+            consistent=consistent,
             observer=bars,
         )
 
     with Bars(doing="ranking") as bars:
-        evaluation = measured(chosen_ranking, bars)
-        beside = measured("model", bars) if chosen_ranking in ("rules", "fused") else None
+        evaluation = measured(chosen_ranking, bars, consistent)
+        beside = measured("model", bars) if consistent or chosen_ranking in ("rules", "fused") else None
     payload = evaluation.to_dict() | ({} if split in graph.splits else {"split": split})
     name = "filtered ranking" if evaluation.ranking == "model" else f"filtered ranking, {evaluation.ranking}"
     rows = evaluation_rows(payload, raw=True, names=display)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import re
 import sys
 from collections.abc import Mapping, Sequence
@@ -125,13 +126,24 @@ def print_results(
     if format is Format.json:
         # Elsewhere what the encoding lacks would be written as \\xe9, which is no JSON, and the rest not as UTF-8.
         utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
-        print(json.dumps(payload, indent=2, ensure_ascii=not utf8))
+        print(json.dumps(_with_nulls(payload), indent=2, ensure_ascii=not utf8))
     elif format is Format.csv:
         writer = csv.DictWriter(sys.stdout, fieldnames=list(rows[0]) if rows else columns, lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
     elif rows:
         print_table(rows, title, names=names, spare=spare, whole=whole)
+
+
+def _with_nulls(payload: Any) -> Any:
+    """Return a payload with null for numbers that JSON does not have: ∞, and what is none."""
+    if isinstance(payload, float):
+        return payload if math.isfinite(payload) else None
+    if isinstance(payload, Mapping):
+        return {name: _with_nulls(value) for name, value in payload.items()}
+    if isinstance(payload, list | tuple):
+        return [_with_nulls(value) for value in payload]
+    return payload
 
 
 def print_table(
@@ -219,6 +231,8 @@ def _cell(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
+        if math.isinf(value):
+            return "∞" if value > 0 else "−∞"
         return f"{value:.3f}" if abs(value) < 100 else f"{value:,.1f}"
     return f"{value:,}" if isinstance(value, int) else printable(str(value))
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clausal.choices import BASE_IRI
-from clausal.cli.closure import EntailedOption, RankingOption, say_left_out
+from clausal.cli.closure import ConsistentOption, EntailedOption, RankingOption, say_left_out
 from clausal.cli.inputs import BaseOption, DeviceOption, read_clauses
 from clausal.cli.output import Format, FormatOption, NamesOption, Row, print_results, print_text, say, shown_names
 from clausal.cli.progress import Bars
@@ -46,8 +46,9 @@ def predict(
     ] = False,
     ranking: RankingOption = None,
     entailed: EntailedOption = None,
+    consistent: ConsistentOption = False,
     clauses: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Explain and entail by these clauses instead of the run's.")
+        str | None, typer.Option(metavar="FILE", help="Explain, entail and obey by these clauses, not the run's.")
     ] = None,
     unknown: UnknownOption = None,
     out: Annotated[
@@ -74,8 +75,10 @@ def predict(
     if explain and query is None:
         raise InputError("--explain is for one question; leave out --questions")
     chosen = find_ranking(ranking, None if entailed is None else entailed.value)
-    if clauses is not None and chosen != "entailed" and not (explain and chosen == "model"):
-        raise InputError("--clauses says what to explain answers by; add --explain or --ranking entailed")
+    if clauses is not None and chosen != "entailed" and not consistent and not (explain and chosen == "model"):
+        raise InputError("--clauses says what to explain answers by; add --explain, --consistent or --ranking entailed")
+    if explain and consistent and chosen == "fused":
+        raise InputError("--explain says what rules contributed to fused scores; leave out --consistent")
     if explain and chosen == "rules":
         raise InputError("--explain says what rules contributed to the fused ranking; add --ranking fused")
     if out is not None:
@@ -90,7 +93,10 @@ def predict(
         with Bars(doing="closing train"):
             closure = loaded.closure_under(others)
         say_left_out(closure, display)
-    answers = loaded.predict(asked, k, new=new, ranking=chosen, clauses=others)
+    with Bars(doing="answering") as bars:
+        answers = loaded.predict(
+            asked, k, new=new, ranking=chosen, clauses=others, consistent=consistent, observer=bars
+        )
     explanations: Sequence[Explanation | FusedExplanation] = []
     if explain and query is not None:
         explanations = (
@@ -100,7 +106,8 @@ def predict(
         every = [answer for some in answers for answer in some]
         write_answers(out, _judged(every, explanations), base=base_iri, star=rdf_star)
         say(f"{count(len(every), 'answer')} written to {out}")
-    columns = _columns(answers, verdict=chosen == "entailed" or (explain and chosen == "model"))
+    judged = consistent or chosen == "entailed" or (explain and chosen == "model")
+    columns = _columns(answers, verdict=judged)
     payloads = [[{name: getattr(answer, name) for name in columns} for answer in some] for some in answers]
     if explain:
         payloads = [[{**answer, **why.to_json()} for answer, why in zip(payloads[0], explanations, strict=True)]]
@@ -115,7 +122,8 @@ def predict(
     for question, some in zip(asked, answers, strict=True):
         if not some:
             which = "" if query is not None else f"{display.fact(question)}: "
-            say(f"{which}no answers: the graph has every fact that could be one")
+            why = "or the clauses forbid it" if consistent else "that could be one"
+            say(f"{which}no answers: the graph has every fact {why}")
 
 
 def _read(path: Path | None, graph: Graph) -> list[Query]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from clausal.choices import UnknownNames
-from clausal.cli.closure import RankingOption, say_left_out
+from clausal.cli.closure import ConsistentOption, RankingOption, say_left_out
 from clausal.cli.inputs import ColumnsOption, DeviceOption, Header, HeaderOption, read_clauses
 from clausal.cli.output import Format, FormatOption, NamesOption, print_results, say, shown_names
 from clausal.cli.progress import Bars
@@ -38,9 +38,10 @@ def score(
         UnknownNames, typer.Option(help="'skip' leaves out facts with a name that the run does not know.")
     ] = "refuse",
     ranking: RankingOption = None,
+    consistent: ConsistentOption = False,
     clauses: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="With --ranking entailed, clauses that entail instead of the run's."),
+        typer.Option(metavar="FILE", help="With --consistent or --ranking entailed, clauses instead of the run's."),
     ] = None,
     columns: ColumnsOption = "sro",
     header: HeaderOption = Header.auto,
@@ -54,8 +55,8 @@ def score(
     from clausal.run.score_files import check_scores_target, write_scores
 
     chosen = find_ranking(ranking, None)
-    if clauses is not None and chosen != "entailed":
-        raise InputError("--clauses says what train entails; add --ranking entailed")
+    if clauses is not None and chosen != "entailed" and not consistent:
+        raise InputError("--clauses says what train entails; add --ranking entailed, or --consistent")
     if out is not None:
         check_scores_target(out)
     loaded = load(run, device=device)
@@ -72,6 +73,7 @@ def score(
                 header=header,
                 ranking=chosen,
                 clauses=others,
+                consistent=consistent,
                 unknown=unknown,
                 observer=bars,
             )

@@ -5,21 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import numpy as np
 
 from clausal.choices import Filter, Ties
 from clausal.errors import InputError, count, did_you_mean
 from clausal.evaluation.known import Ids, Known
-from clausal.evaluation.protocol import Ranker
+from clausal.evaluation.protocol import Ranker, RanksInParts
 from clausal.evaluation.ranking import rank
-from clausal.evaluation.ranks import Metrics, Ranks, SideMetrics, metrics
+from clausal.evaluation.ranks import Metrics, Ranks, SideMetrics, joined_ranks, metrics
 from clausal.graph.graph import Facts, Graph
 from clausal.observer import Observer, replaces
 
-Ranking = Literal["model", "entailed first", "rules", "fused", "fused, signed"]
-"""By the model's scores alone, with the facts of a closure before all others, by votes of rules, or by both fused."""
+
+class _Counted(Observer):
+    """Counts the ranks of a part of the facts on from those before it."""
+
+    def __init__(self, observer: Observer, before: int, total: int) -> None:
+        self.observer, self.before, self.total = observer, before, total
+
+    def advanced(self, what: str, done: int, total: int | None, unit: str) -> None:
+        self.observer.advanced(what, self.before + done, self.total, unit)
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +38,8 @@ class Evaluation:
     relation_ranks: Mapping[str, Ranks]
     filter: Filter
     split: str
-    ranking: Ranking = "model"
+    ranking: str = "model"
+    """``model``, ``entailed first``, ``rules``, ``fused`` or ``fused, signed``; ``, consistent`` may be behind it."""
 
     def __repr__(self) -> str:
         both = self.filtered["both"]
@@ -117,7 +125,13 @@ def evaluate(
 
     def rank_among(facts: Facts, known: list[Facts]) -> Ranks:
         index = Known(np.concatenate(known), predictor.num_entities, predictor.num_relations, asked=facts)
-        return rank(predictor, facts, index, ties=ties, memory=memory, observer=observer)
+        parts = predictor.parts(facts) if isinstance(predictor, RanksInParts) else [np.arange(len(facts))]
+        done, ranked = 0, []
+        for part in parts:
+            counted = None if observer is None else _Counted(observer, 2 * done, 2 * len(facts))
+            ranked.append(rank(predictor, facts[part], index, ties=ties, memory=memory, observer=counted))
+            done += len(part)
+        return ranked[0] if len(ranked) == 1 else joined_ranks(ranked, parts)
 
     further = [] if also_known is None else [also_known]
     ranks = rank_among(facts, [graph.known, facts, *further])
@@ -132,7 +146,7 @@ def evaluate(
     relation_ranks = {
         graph.relations[relation]: ranks.take(np.flatnonzero(facts[:, 1] == relation)) for relation in relations
     }
-    ranking: Ranking = getattr(predictor, "ranking", "model")
+    ranking = getattr(predictor, "ranking", "model")
     return Evaluation(ranks, part_ranks, relation_ranks, filter, name, ranking)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import torch
@@ -42,6 +42,14 @@ class Ranker(Protocol):
 
     def score_subjects(self, relations: Tensor, objects: Tensor) -> Tensor:
         """Score all entities as the subject of (?, r, o): ids [queries], scores [queries, entities]."""
+
+
+@runtime_checkable
+class RanksInParts(Protocol):
+    """A ranker that works on some relations at a time, because of what it computes for them."""
+
+    def parts(self, facts: Facts) -> list[NDArray[np.int64]]:
+        """Return the places of facts to be ranked together, part by part."""
 
 
 @contextmanager

@@ -5,7 +5,7 @@ Ranks are kept as counts of greater and of equal scores, so that every tie polic
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
@@ -78,6 +78,22 @@ class Ranks:
         """Return the same ranks under another tie policy; nothing is scored again."""
         check_ties(ties)
         return replace(self, ties=ties)
+
+
+def joined_ranks(parts: Sequence[Ranks], places: Sequence[NDArray[np.int64]]) -> Ranks:
+    """Join the ranks of parts of some facts, given the places of each part among them."""
+    order = np.argsort(np.concatenate(places))
+
+    def joined(sides: Sequence[Mapping[Side, Counts]]) -> dict[Side, Counts]:
+        return {
+            side: Counts(
+                np.concatenate([counts[side].greater for counts in sides])[order],
+                np.concatenate([counts[side].equal for counts in sides])[order],
+            )
+            for side in sides[0]
+        }
+
+    return Ranks(joined([one.filtered for one in parts]), joined([one.raw for one in parts]), parts[0].ties)
 
 
 def metrics(ranks: Ranks) -> dict[str, SideMetrics]:

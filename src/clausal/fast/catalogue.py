@@ -151,6 +151,10 @@ def _worth_multiplying(middles: SortedMiddles, columns: Tensor, floor: Tensor) -
     return reason
 
 
+def _widest_on_cpu(steps: Tensor, raise_by_product: object) -> str | None:
+    return _worth_loading(steps, steps.numel() * len(steps))
+
+
 def _two_forms_on_cpu(table: Tensor, offsets: Tensor) -> str | None:
     if table.shape[1] != 2 or table.dtype != torch.float64:
         return "is for two forms in double precision"
@@ -250,6 +254,13 @@ FORMS = (
         "clausal.evaluation.entities.middles:max_min_product",
         "clausal.fast.cpu.middles:max_min_product_compiled",
         _worth_multiplying,
+        loads_kernels=True,
+    ),
+    FastForm(
+        "widest paths by a CPU kernel",
+        "clausal.evaluation.consistency.widest:widen_",
+        "clausal.fast.cpu.widest:widen_compiled_",
+        _widest_on_cpu,
         loads_kernels=True,
     ),
     FastForm(

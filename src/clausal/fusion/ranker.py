@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -20,6 +21,9 @@ _DIGITS = (16, 13, 12, 12)
 
 class _Votes(ABC):
     """A ranker that answers questions (entity, label, ?); the score of a fact is the mean of its two sides'."""
+
+    per_question: ClassVar[bool] = True
+    """Whether a fact scores otherwise as the answer for its subject than as that for its object."""
 
     def __init__(self, evidence: Evidence, device: torch.device) -> None:
         self.evidence, self.device = evidence, device

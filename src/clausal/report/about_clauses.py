@@ -38,7 +38,9 @@ def _meaning(region: str, semantics: str, tolerance: float) -> str:
         "Confidence is the share of what a clause predicts in train that train has. 'Holds for all' is a proof: no "
         f"entity whose vector lies in the region ({region}), known or new, can violate the clause by more than "
         f"{tolerance:g} under {semantics} semantics. The largest violation of any such entity lies between attained "
-        "and bound. 'Violated' means that real entities of this graph violate it; the worst ones are named."
+        "and bound. 'Violated' means that real entities of this graph violate it; the worst ones are named. 'Holds for "
+        "decisions' means that they do by some score, but that the model accepts no body without its head; broken "
+        "decisions are those that it accepts."
     )
 
 
@@ -53,6 +55,7 @@ def _row(material: Material, place: int) -> dict[str, Any]:
         "attained": None if one is None else one.attained,
         "bound": None if one is None else one.bound,
         "violations %": None if entities is None else 100 * entities.rate,
+        "broken decisions": None if one is None or one.decisions is None else one.decisions.broken,
     }
     return {
         "#": place + 1,

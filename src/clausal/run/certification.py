@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, get_args
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, get_args
 
 import torch
 
@@ -28,6 +28,9 @@ from clausal.model.domains import is_non_negative
 from clausal.model.predictor import LinkPredictor
 from clausal.observer import Observer
 from clausal.run.verdicts import ClauseCertificate, EntityFigures, Example, Verdict, verdict
+
+if TYPE_CHECKING:
+    from clausal.run.deciding import DecisionFigures
 
 _ROUNDING = 1e-9  # attained and bound of a closed form differ by as much in double precision
 
@@ -57,6 +60,11 @@ class Certification:
         """How many clauses have which verdict, the strongest first."""
         counts = Counter(one.verdict for one in self.clauses)
         return {verdict: counts[verdict] for verdict in get_args(Verdict) if counts[verdict]}
+
+    def with_decisions(self, decisions: Sequence[DecisionFigures | None]) -> Certification:
+        """Return the certificates with what a run accepts about each clause."""
+        pairs = zip(self.clauses, decisions, strict=True)
+        return replace(self, clauses=[one.with_decisions(found) for one, found in pairs])
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``clausal certify --format json`` prints."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from clausal.run.explanation import Explanation
     from clausal.run.run import Run
 
-_GOOD = ("holds for all", "holds on this graph", "known", "entailed")
+_GOOD = ("holds for all", "holds on this graph", "holds for decisions", "known", "entailed")
 _BAD = ("violated", "not for all")
 
 
@@ -84,6 +84,7 @@ def certificate_row(place: int, one: ClauseCertificate, names: DisplayNames | No
         "attained": one.attained,
         "bound": one.bound,
         "violations %": None if found is None else 100 * found.rate,
+        "broken decisions": None if one.decisions is None else one.decisions.broken,
         "worst example": example,
     }
 

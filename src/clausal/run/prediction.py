@@ -6,7 +6,7 @@ Each answer can say whether train has it or entails it by clauses; those that fo
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Literal, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict
 
 import numpy as np
 import torch
@@ -20,14 +20,18 @@ from clausal.graph.graph import Facts, Graph
 from clausal.graph.query import Query, Question, query_ids, read_query
 from clausal.logic.printer import print_certainty
 from clausal.logic.syntax import Clause
+from clausal.observer import Observer
 from clausal.run.best_answers import AnswerRanker, Asking
 from clausal.run.known_facts import KnownFacts, SortedFacts
 
+if TYPE_CHECKING:
+    from clausal.evaluation.consistency import Consistent
+
 Entailed = Literal["first"]
 """What to do with the facts that train entails: put them before all others."""
-Entailment = Literal["known", "entailed", "by a rule", "by rules", "predicted"]
+Entailment = Literal["known", "entailed", "by a rule", "by rules", "raised", "removed", "predicted"]
 """Whether train has a fact, entails it by clauses without exceptions, says so by one rule or several that have some,
-or none of these, so that the model alone predicts it."""
+or none of these, so that the model alone predicts it. Of consistent scores: whether clauses raise or remove it."""
 
 
 class PredictOptions(TypedDict, total=False):
@@ -37,6 +41,8 @@ class PredictOptions(TypedDict, total=False):
     ranking: RankingName | None
     entailed: Entailed | None
     clauses: Sequence[Clause] | None
+    consistent: bool
+    observer: Observer | None
 
 
 class Answer(NamedTuple):
@@ -93,20 +99,30 @@ def predict(
     new: bool = False,
     closure: SortedFacts | None = None,
     calibration: Calibration | None = None,
+    consistent: Consistent | None = None,
 ) -> list[list[Answer]]:
     """Return the k best answers to each query; ``new`` leaves out the facts that the graph has.
 
-    Facts of ``closure`` come before all others.
+    Facts of ``closure`` come before all others. ``consistent`` is the ranker, where answers are to obey clauses.
     """
     if k < 1:
         raise InputError(f"k must be at least 1; got {k}")
     best = asking.best([query_ids(query, graph) for query in queries], k, new=new, first=closure)
+    if consistent is not None:
+        from clausal.run.consistency import consistent_probabilities, settled, standings
+
+        best = [settled(one) for one in best]
     facts = np.concatenate([np.empty((0, 3), np.int64), *(one.facts for one in best)])
     splits = asking.known.split_numbers(facts)
     verdicts = None if closure is None else entailments(facts, asking.known, closure)
-    # Scored as facts, which is what was calibrated: a model may score them otherwise as answers to a question.
     chances = None
-    if calibration is not None and len(facts):
+    if consistent is not None:
+        scores = np.concatenate([np.empty(0), *(one.scores for one in best)])
+        verdicts = standings(consistent, facts, scores, asking.known)
+        found = consistent_probabilities(scores, facts, calibration)
+        chances = None if found is None else found.tolist()
+    elif calibration is not None and len(facts):
+        # Scored as facts, which is what was calibrated: a model may score them otherwise as answers to a question.
         chances = calibration.probabilities(score_facts(asking.ranker, facts), facts[:, 1]).tolist()
     answers = [
         Answer(

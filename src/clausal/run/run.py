@@ -33,11 +33,14 @@ from clausal.run.shown import Shown
 
 if TYPE_CHECKING:
     from clausal.evaluation import Classification, Evaluation
+    from clausal.evaluation.consistency import Consistent
     from clausal.fusion import FusedExplanation, Fusion
     from clausal.fusion.evidence import Evidence
     from clausal.fusion.ranker import Fused, RulesAlone
     from clausal.logic.closure import Closure
     from clausal.run.certification import Certification
+    from clausal.run.consistency import ConsistentRankers
+    from clausal.run.deciding import Decisions
     from clausal.run.explanation import Explanation
     from clausal.run.nearest import Neighbour
     from clausal.run.vectors import Vectors
@@ -80,18 +83,52 @@ class Run(Shown):
         """The model, ready to be asked beside the facts of the graph."""
         return Asking(self._table, KnownFacts(self.graph), products_of(self._table))
 
-    def _asked(self, ranking: RankingName, clauses: Sequence[Clause] | None) -> tuple[Asking, dict[str, Any]]:
+    @cached_property
+    def _consistent_rankers(self) -> ConsistentRankers:
+        from clausal.run.consistency import ConsistentRankers
+
+        return ConsistentRankers(self.graph, self.clauses)
+
+    def _consistent(
+        self, ranking: RankingName, clauses: Sequence[Clause] | None, observer: Observer | None
+    ) -> Consistent:
+        """Return a ranking whose answers obey the run's clauses, or others."""
+        ranker: Ranker = self._table if ranking in ("model", "entailed") else self._votes(ranking)
+        certain = self.closure_under(clauses).facts if ranking == "entailed" else None
+        return self._consistent_rankers.get(ranking, ranker, clauses, certain, observer)
+
+    def _asked(
+        self,
+        ranking: RankingName,
+        clauses: Sequence[Clause] | None,
+        consistent: bool = False,
+        observer: Observer | None = None,
+    ) -> tuple[Asking, dict[str, Any]]:
         """Return what answers by a ranking, and what its answers are told by."""
+        if consistent:
+            ranker = self._consistent(ranking, clauses, observer)
+            calibration = {"fused": lambda: self.fusion.calibration, "rules": lambda: None}.get(
+                ranking, lambda: self.calibration
+            )()
+            return Asking(ranker, self._by_model.known), {"calibration": calibration, "consistent": ranker}
         if ranking in ("rules", "fused"):
             calibration = self.fusion.calibration if ranking == "fused" else None
             return Asking(self._votes(ranking), self._by_model.known), {"calibration": calibration}
         closure = self._closures.under(clauses).facts if ranking == "entailed" else None
         return self._by_model, {"calibration": self.calibration, "closure": closure}
 
-    def _told(self, ranking: RankingName, clauses: Sequence[Clause] | None) -> tuple[Asking, dict[str, Any]]:
+    def _told(
+        self,
+        ranking: RankingName,
+        clauses: Sequence[Clause] | None,
+        consistent: bool,
+        observer: Observer | None = None,
+    ) -> tuple[Asking, dict[str, Any]]:
         """Return what scores facts by a ranking, and what they are told by: certain clauses beside rules too."""
-        asking, told_by = self._asked(ranking, clauses)
-        return asking, told_by | ({"certain": self._closures.under(clauses).certain} if ranking == "entailed" else {})
+        asking, told_by = self._asked(ranking, clauses, consistent, observer)
+        if ranking != "entailed" or consistent:
+            return asking, told_by
+        return asking, told_by | {"certain": self._closures.under(clauses).certain}
 
     @cached_property
     def fusion(self) -> Fusion:
@@ -154,6 +191,8 @@ class Run(Shown):
         ranking: RankingName | None = None,
         entailed: Entailed | None = None,
         clauses: Sequence[Clause] | None = None,
+        consistent: bool = False,
+        observer: Observer | None = None,
     ) -> Answers | list[Answers]:
         """Answer ``relation(subject, ?)``, ``relation(?, object)`` or ``?(subject, object)`` with the best k names.
 
@@ -161,15 +200,17 @@ class Run(Shown):
         questions is answered by a list for each, which takes much less time than one by one. ``new`` leaves out facts
         that the graph already has. ``ranking`` is ``"model"``; ``"entailed"``, which puts answers that train has or
         entails by the run's clauses, or others, before the rest; or, in a run with votes (see ``fuse``), ``"rules"`` or
-        ``"fused"``. ``entailed="first"`` is the same as ``ranking="entailed"``. An answer has a probability where the
-        ranking has a calibration. ``pandas.DataFrame(run.predict(…))`` makes a table of the answers to one question.
+        ``"fused"``. ``entailed="first"`` is the same as ``ranking="entailed"``. ``consistent`` answers obey the run's
+        clauses, or others: each fact scores at least what they demand, and what they forbid is left out; what train
+        has or entails scores +∞. An answer has a probability where the ranking has a calibration.
+        ``pandas.DataFrame(run.predict(…))`` makes a table of the answers to one question.
         """
         one = isinstance(query, str | tuple)
         queries = [read_query(query, self.graph)] if one else read_queries(query, self.graph)  # type: ignore[arg-type]
         ranking = find_ranking(ranking, entailed)
-        asking, told_by = self._asked(ranking, clauses)
+        asking, told_by = self._asked(ranking, clauses, consistent, observer)
         answers = predict(asking, self.graph, queries, k, new=new, **told_by)
-        if ranking == "entailed":
+        if ranking == "entailed" and not consistent:
             answers = self._with_rules(answers, clauses)
         found = [Answers(some, self.graph.display) for some in answers]
         return found[0] if one else found
@@ -187,16 +228,18 @@ class Run(Shown):
         *,
         ranking: RankingName | None = None,
         clauses: Sequence[Clause] | None = None,
+        consistent: bool = False,
         unknown: UnknownNames = "refuse",
     ) -> Scores:
         """Score facts: rows (subject, relation, object) of names, a data frame or table of them, or ids [facts, 3].
 
         Each has a score, a probability where the ranking has a calibration, and the split that has it, if one does.
-        ``ranking`` is as in ``predict``; by ``"entailed"`` the score is the model's, and a verdict is beside it. Facts
-        with an unknown name are refused, or left out by ``unknown="skip"``.
+        ``ranking`` and ``consistent`` are as in ``predict``; by ``"entailed"`` the score is the model's, and a verdict
+        is beside it. A fact that clauses forbid has the consistent score −∞ and the probability 0. Facts with an
+        unknown name are refused, or left out by ``unknown="skip"``.
         """
         ids, kept = read_ids(facts, self.graph, unknown)
-        asking, told_by = self._told(find_ranking(ranking, None), clauses)
+        asking, told_by = self._told(find_ranking(ranking, None), clauses, consistent)
         return score_ids(asking, self.graph, ids, kept, **told_by)
 
     def score_file(
@@ -207,6 +250,7 @@ class Run(Shown):
         header: str = "auto",
         ranking: RankingName | None = None,
         clauses: Sequence[Clause] | None = None,
+        consistent: bool = False,
         unknown: UnknownNames = "refuse",
         observer: Observer | None = None,
     ) -> Iterator[Scores]:
@@ -216,8 +260,8 @@ class Run(Shown):
         """
         from clausal.run.score_files import score_file
 
-        asking, told_by = self._told(find_ranking(ranking, None), clauses)
         observer = observer or Observer()
+        asking, told_by = self._told(find_ranking(ranking, None), clauses, consistent, observer)
         return score_file(
             asking, self.graph, path, columns=columns, header=header, unknown=unknown, observer=observer, **told_by
         )
@@ -271,20 +315,23 @@ class Run(Shown):
         ranking: RankingName | None = None,
         entailed: Entailed | None = None,
         clauses: Sequence[Clause] | None = None,
+        consistent: bool = False,
         observer: Observer | None = None,
         **options: Any,
     ) -> Evaluation:
         """Rank a split, or facts given as ids, and measure the ranking.
 
         ``ranking="entailed"`` (or ``entailed="first"``) ranks what train entails by the run's clauses, or others,
-        above all else; ``"rules"`` and ``"fused"`` rank by the votes of a run that was fused. The result says so in
-        ``ranking``.
+        above all else; ``"rules"`` and ``"fused"`` rank by the votes of a run that was fused. ``consistent`` makes any
+        of them obey the clauses, as in ``predict``. The result says so in ``ranking``.
         """
         from clausal.evaluation import EntailedFirst, evaluate
 
         ranking = find_ranking(ranking, entailed)
         ranker: Ranker = self._table
-        if ranking == "entailed":
+        if consistent:
+            ranker = self._consistent(ranking, clauses, observer)
+        elif ranking == "entailed":
             ranker = EntailedFirst(ranker, self.closure_under(clauses).facts)
         elif ranking != "model":
             ranker = self._votes(ranking)
@@ -329,13 +376,15 @@ class Run(Shown):
         """Say how badly each clause can be violated: over a region of vectors, and over the real entities.
 
         ``clauses`` are those of the run where none are given. ``tolerance`` is a hundredth of the margin by default.
+        Of a calibrated run it also says which clauses are broken by facts that it accepts.
         """
         from clausal.run.certification import certify_clauses
 
-        return certify_clauses(
+        clauses = self.clauses if clauses is None else clauses
+        found = certify_clauses(
             self.predictor,
             self.graph,
-            self.clauses if clauses is None else clauses,
+            clauses,
             self.settings,
             region=region,
             entities=entities,
@@ -344,3 +393,26 @@ class Run(Shown):
             thresholds=thresholds,
             observer=observer,
         )
+        if not entities or self.calibration is None:
+            return found
+        from clausal.run.deciding import figures_of
+
+        return found.with_decisions(figures_of(self, clauses, observer))
+
+    def decisions(
+        self,
+        clauses: Sequence[Clause] | None = None,
+        *,
+        probability: float | None = None,
+        consistent: bool = True,
+        observer: Observer | None = None,
+    ) -> Decisions:
+        """Count the facts that the run accepts against its clauses, or others, exactly over all entities.
+
+        A fact is accepted at the calibrated threshold of its relation, or from a ``probability`` on. They are counted
+        once more where the run obeys the clauses, unless not ``consistent``.
+        """
+        from clausal.run.deciding import decisions_of
+
+        clauses = self.clauses if clauses is None else clauses
+        return decisions_of(self, clauses, probability=probability, consistent=consistent, observer=observer)

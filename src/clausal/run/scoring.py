@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ from clausal.graph.vocabulary import Names
 from clausal.run.best_answers import Asking
 from clausal.run.known_facts import SortedFacts
 from clausal.run.prediction import Entailment, entailments
+
+if TYPE_CHECKING:
+    from clausal.evaluation.consistency import Consistent
 
 Kept = NDArray[np.bool_]
 
@@ -40,7 +43,8 @@ class ScoredFact(NamedTuple):
 class Scores:
     """Facts with their scores, in the order in which they were given; arrays have an entry for each fact.
 
-    ``probabilities`` are None where the ranking has no calibration, and ``verdicts`` unless it is ``"entailed"``.
+    ``probabilities`` are None where the ranking has no calibration, and ``verdicts`` unless it is ``"entailed"``
+    or scores are consistent.
     ``split_numbers`` count train, valid and test from 0; −1 where the graph does not have the fact. ``rows`` are the
     places of the facts among those given, of which some can be left out.
     """
@@ -149,17 +153,29 @@ def score_ids(
     closure: SortedFacts | None = None,
     certain: SortedFacts | None = None,
     calibration: Calibration | None = None,
+    consistent: Consistent | None = None,
 ) -> Scores:
-    """Score facts given by ids [facts, 3]; ``kept`` says which of those given they are, after ``before``."""
+    """Score facts given by ids [facts, 3]; ``kept`` says which of those given they are, after ``before``.
+
+    ``consistent`` is the ranker, where scores are to obey clauses.
+    """
     check_facts(ids, asking.ranker)
     scores = score_facts(asking.ranker, ids) if len(ids) else np.empty(0)
+    verdicts = None if closure is None else entailments(ids, asking.known, closure, certain)
+    if consistent is None:
+        chances = None if calibration is None else calibration.probabilities(scores, ids[:, 1])
+    else:
+        from clausal.run.consistency import consistent_probabilities, standings
+
+        chances = consistent_probabilities(scores, ids, calibration)
+        verdicts = standings(consistent, ids, scores, asking.known)
     return Scores(
         graph,
         ids.astype(np.int32),
         scores,
-        None if calibration is None else calibration.probabilities(scores, ids[:, 1]),
+        chances,
         asking.known.split_numbers(ids),
-        None if closure is None else entailments(ids, asking.known, closure, certain),
+        verdicts,
         before + np.flatnonzero(kept),
         int((~kept).sum()),
     )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 from clausal.adversary.reciprocal import Reading
 from clausal.errors import InputError
@@ -12,12 +12,17 @@ from clausal.graph.display import DisplayNames
 from clausal.logic.printer import print_clause
 from clausal.logic.syntax import Clause
 
-Verdict = Literal["holds for all", "holds on this graph", "violated", "not for all", "unknown"]
-REQUIREMENTS = "all, graph, or a share of the clauses between 0 and 1, such as 0.9"
+if TYPE_CHECKING:
+    from clausal.run.deciding import DecisionFigures
+
+Verdict = Literal["holds for all", "holds on this graph", "holds for decisions", "violated", "not for all", "unknown"]
+REQUIREMENTS = "all, graph, decisions, or a share of the clauses between 0 and 1, such as 0.9"
 _HOLDING: dict[str, tuple[Verdict, ...]] = {
     "all": ("holds for all",),
     "graph": ("holds for all", "holds on this graph"),
+    "decisions": ("holds for all", "holds on this graph", "holds for decisions"),
 }
+_MEANING = {"all": "hold for all entities", "decisions": "hold for what the run accepts"}
 
 
 @dataclass(frozen=True)
@@ -61,7 +66,7 @@ class ClauseCertificate:
     """What is known of one clause: attained ≤ the largest violation over the region ≤ bound, and over real entities.
 
     ``bound`` is None where no bound is known. ``entities`` is None where they were not checked, and ``unchecked``
-    then says why.
+    then says why. ``decisions`` are what the run accepts, by its calibrated thresholds, and None where it has none.
     """
 
     clause: Clause
@@ -72,6 +77,12 @@ class ClauseCertificate:
     entities: EntityFigures | None
     unchecked: str | None
     verdict: Verdict
+    decisions: DecisionFigures | None = None
+
+    def with_decisions(self, decisions: DecisionFigures | None) -> ClauseCertificate:
+        """Return the certificate with what the run accepts: a clause that no accepted fact breaks is not violated."""
+        holds = decisions is not None and not decisions.broken and self.verdict == "violated"
+        return replace(self, decisions=decisions, verdict="holds for decisions" if holds else self.verdict)
 
     @property
     def gap(self) -> float | None:
@@ -105,6 +116,7 @@ class ClauseCertificate:
                 },
             },
             "unchecked": self.unchecked,
+            "decisions": self.decisions and self.decisions.to_dict(),
         }  # fmt: skip
 
 
@@ -126,10 +138,15 @@ def unmet(requirement: str, certificates: Sequence[ClauseCertificate], names: Di
     """Return one sentence that says which clauses keep a requirement from being met, or None where it is met."""
     share = _share(requirement)
     holding = _HOLDING["graph" if share is not None else requirement]
-    failing = [one for one in certificates if one.verdict not in holding]
+    decided = requirement == "decisions"
+    failing = [
+        one
+        for one in certificates
+        if one.verdict not in holding or (decided and one.decisions and one.decisions.broken)
+    ]
     if len(certificates) - len(failing) >= (1.0 if share is None else share) * len(certificates):
         return None
-    meaning = {"all": "hold for all entities"}.get(requirement, "hold on this graph")
+    meaning = _MEANING.get(requirement, "hold on this graph")
     return (
         f"--require {requirement}: {len(failing):,} of {len(certificates):,} clauses are not known to {meaning}: "
         + ("; ".join(f"{print_clause(one.clause, names)} ({one.verdict})" for one in failing))

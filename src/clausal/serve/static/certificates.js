@@ -40,6 +40,7 @@ async function finished(id, bar, note) {
 const MEANING = {
   "holds for all": "The model cannot break it, whatever the entities' vectors are: this is proved.",
   "holds on this graph": "No entity of this graph breaks it, but other vectors could.",
+  "holds for decisions": "Scores of this graph's entities differ from it, but no fact that the model accepts breaks it.",
   violated: "Entities of this graph break it: see the worst example.",
   "not for all": "Some vectors break it; the entities of this graph were not checked.",
   unknown: "The bound is too loose to tell, and the entities were not checked.",
@@ -49,7 +50,9 @@ const MEANING = {
 export function verdict(certificate) {
   if (!certificate) return h("span", { class: "muted open-verdict" }, "not certified");
   const kind =
-    { "holds for all": "good", "holds on this graph": "fair", violated: "bad" }[certificate.verdict] ?? "open";
+    { "holds for all": "good", "holds on this graph": "fair", "holds for decisions": "fair", violated: "bad" }[
+      certificate.verdict
+    ] ?? "open";
   return h("span", { class: `verdict ${kind}`, title: MEANING[certificate.verdict] }, certificate.verdict);
 }
 

@@ -1,0 +1,21 @@
+"""How much memory is free."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import torch
+
+_MEMINFO = Path("/proc/meminfo")
+
+
+def free_memory(device: torch.device) -> int:
+    """Return the bytes that can be had on a device: what is available, or where that is not said, all there is."""
+    if device.type == "cuda":
+        return int(torch.cuda.mem_get_info(device)[0])
+    if _MEMINFO.is_file():
+        for line in _MEMINFO.read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    return int(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))

@@ -1,0 +1,15 @@
+"""Widest paths: the path from x to z whose weakest step is the strongest, for all pairs of a whole table of steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from torch import Tensor
+
+RaiseByProduct = Callable[[Tensor, Callable[[Tensor], Tensor], Tensor], bool]
+
+
+def widen_(steps: Tensor, raise_by_product: RaiseByProduct) -> None:
+    """Raise every pair [n, n] to the weakest step of its widest path of one step or more. The reference."""
+    while raise_by_product(steps.clone(), lambda ids: steps[:, ids].T, steps):  # paths of 1, 2, 4, 8 … steps
+        pass
