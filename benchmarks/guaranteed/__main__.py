@@ -1,9 +1,9 @@
 """Train the benchmarks with hard clauses: ``python -m guaranteed [fb122] [wn18] [--seeds 0 1 2]``, from benchmarks.
 
-For each seed the preset ``NAME-hard`` is trained, saved and loaded; the record says filtered MRR on valid and test, what
-``certify --tolerance 0`` finds, and what a search of its own arithmetic finds from 1,000 starts for each clause. Records
-are in results/hard/NAME-seedN.json; what is there is not trained again. ``--set`` changes settings, for choices on valid,
-and ``--name`` names such records.
+For each seed the preset ``NAME-hard`` is trained, saved and loaded; the record says filtered MRR on valid and test,
+what ``certify --tolerance 0`` finds, and what a search of its own arithmetic finds from 1,000 starts for each clause.
+Records are in results/hard/NAME-seedN.json; what is there is not trained again. ``--set`` changes settings, for
+choices on valid, and ``--name`` names such records.
 """
 
 from __future__ import annotations
@@ -54,7 +54,9 @@ def measure(name: str, changes: list[str]) -> dict[str, Any]:
         seconds = round(time.perf_counter() - started, 1)
         found = {"seconds": seconds, "metrics": trained.metrics, **examine(load(out))}
     record = {"graph": name, "machine": describe_machine(), "settings": settings.model_dump(mode="json"), **found}
-    print(name, " ".join(changes), {part: round(mrr, 4) for part, mrr in found["mrr"].items()}, f"{seconds} s", flush=True)
+    print(
+        name, " ".join(changes), {part: round(mrr, 4) for part, mrr in found["mrr"].items()}, f"{seconds} s", flush=True
+    )
     print(found["certificates"], found["attack"], flush=True)
     return record
 

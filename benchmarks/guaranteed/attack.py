@@ -1,7 +1,8 @@
-"""A search for vectors that break a one-atom clause of ComplEx, which knows nothing of orders: numpy, in double precision.
+"""A search for vectors that break a one-atom clause of ComplEx; it knows nothing of orders: numpy, double precision.
 
 From each start, X and Y take turns: with the other one fixed, the violation is linear in a vector, so that its best
-choice is known: the ones of the cube where the gradient is positive, or the gradient itself, of norm 1, on the sphere.
+choice is known: the ones of the cube where the gradient is positive, or the gradient itself, of norm 1, on the
+sphere.
 """
 
 from __future__ import annotations
