@@ -71,15 +71,11 @@ class Balances:
     def of(structure: Structure, device: torch.device) -> Balances:
         """Deal the rows of a structure into turns and levels."""
         rows = structure.rows
-        dealt, damping = turns_of([row.classes for row in rows]), 1.0
-        if len(dealt) > MOST_TURNS:
+        turns, damping = rows_in_turns(rows), 1.0
+        if len(turns) > MOST_TURNS:
             degrees = Counter(one for row in rows for one in row.classes)
-            dealt, damping = [[row.classes for row in rows]], 1 / max(degrees.values())
-        by_classes: dict[tuple[int, ...], list[Row]] = {}
-        for row in rows:
-            by_classes.setdefault(row.classes, []).append(row)
-        turns = [[by_classes[classes].pop() for classes in turn] for turn in dealt]
-        levels = [list(level) for _, level in groupby(rows, key=lambda row: row.level)]
+            turns, damping = [rows], 1 / max(degrees.values())
+        levels = [list(level) for _, level in groupby(rows, key=lambda row: (row.level, row.lone))]
         own = {one for row in rows for one in row.classes}
         return Balances(
             [Level.of(turn, device) for turn in turns],
@@ -127,3 +123,11 @@ class Balances:
         for side, how, neutral in ((level.falling, "amin", torch.inf), (~level.falling, "amax", -torch.inf)):
             moved = torch.where(side & level.moved & (excess > 0), after, neutral).flatten(0, 1)
             values.scatter_reduce_(0, level.classes.flatten().unsqueeze(1).expand_as(moved), moved, how)
+
+
+def rows_in_turns(rows: Sequence[Row]) -> list[list[Row]]:
+    """Deal rows into turns in which no class occurs twice."""
+    by_classes: dict[tuple[int, ...], list[Row]] = {}
+    for row in rows:
+        by_classes.setdefault(row.classes, []).append(row)
+    return [[by_classes[classes].pop() for classes in turn] for turn in turns_of([row.classes for row in rows])]

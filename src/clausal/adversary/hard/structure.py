@@ -109,7 +109,7 @@ def structure_of(demands: Demands) -> Structure:
     parts = _connected(balances)
     trees, rest = _trees_and_rest([part for part in parts if all(map(_orders, part))], order)
     rows = [row for part in parts if not all(map(_orders, part)) for row in _rows(part, order, positive)]
-    rows.sort(key=lambda row: row.level)
+    rows.sort(key=lambda row: (row.level, not row.lone))
     return Structure(class_of, signs, sizes, sorted(zero), sorted(positive), trees, rest, rows, demands.within)
 
 

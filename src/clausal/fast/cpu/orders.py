@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from clausal.adversary.hard.balances import MARGIN
+from clausal.adversary.hard.balances import MARGIN, rows_in_turns
 from clausal.adversary.hard.projection import LEAST_SQUARE
 from clausal.adversary.hard.structure import Structure, Tree
 from clausal.adversary.hard.sweeps import levels_of, sweeps_over, turns_of
@@ -43,6 +43,7 @@ def project_columns(  # type: ignore[no-untyped-def]
     lone,
     to_zero,
     within,
+    turns,
     row_sweeps,
 ):
     """Move the numbers at places [nodes, columns] of a table into the set; without squares all weigh the same."""
@@ -75,7 +76,7 @@ def project_columns(  # type: ignore[no-untyped-def]
             _sweep(values, light, pairs, upwards, sweeps, pressure)
         if len(push):
             least, largest = values[members].min(), values[members].max()
-            _balance(values, light, starts, members, coefficients, row_sweeps, push)
+            _balance(values, light, starts, members, coefficients, turns, row_sweeps, push)
             if within:
                 for one in members:
                     values[one] = min(max(values[one], least), largest)
@@ -142,11 +143,11 @@ def _sweep(values, light, pairs, upwards, sweeps, pressure):  # type: ignore[no-
 
 
 @inlined
-def _balance(values, light, starts, members, coefficients, sweeps, push):  # type: ignore[no-untyped-def]
+def _balance(values, light, starts, members, coefficients, turns, sweeps, push):  # type: ignore[no-untyped-def]
     """Sweep rows in turn."""
     push[:] = 0
     for _ in range(sweeps):
-        for row in range(len(push)):
+        for row in turns:
             excess, norm = values[0] * 0, values[0] * 0
             for at in range(starts[row], starts[row + 1]):
                 excess += coefficients[at] * values[members[at]]
@@ -233,6 +234,7 @@ def _laid_out(structure: Structure) -> tuple[Any, ...]:
         np.array([row.lone for row in rows], np.bool_),
         np.array([row.to_zero for row in rows], np.bool_),
         structure.within,
+        np.array([rows.index(row) for turn in rows_in_turns(rows) for row in turn], np.int64),
         sweeps_over(len(rows)),
     )
 
