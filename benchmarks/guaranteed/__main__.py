@@ -18,6 +18,7 @@ from clausal import Settings, load, train
 from clausal.graph import dataset_clauses, load_graph
 from clausal.logic import read_clauses
 from clausal.run import Run
+from clausal.training import algorithm
 from common.machine import describe_machine
 from common.processes import store
 from guaranteed.attack import worst_violation
@@ -32,9 +33,12 @@ def main() -> None:
     parser.add_argument("graphs", nargs="*", default=["fb122", "wn18"], metavar="NAME")
     parser.add_argument("--seeds", type=int, nargs="*", default=[0, 1, 2])
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="changes")
+    parser.add_argument("--alike", action="store_true", help="project with all numbers alike, not as AdaGrad counts")
     parser.add_argument("--name", default="{}-seed{}", help="of a record, by graph and seed")
     parser.add_argument("--out", type=Path, default=RECORDS)
     options = parser.parse_args()
+    if options.alike:
+        algorithm.squared_gradients = lambda optimizer, parameter: None
     for name in options.graphs:
         for seed in options.seeds:
             path = options.out / f"{options.name.format(name, seed)}.json"

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import torch
 from scipy.optimize import linprog
-from test_hard_clauses import hardened, reciprocal_predictor, worst_found
 
 from clausal.adversary import certify, group_clauses
 from clausal.adversary.semantics import Godel, Sum, Threshold
 from clausal.logic import parse_clause
 from clausal.model import SCORERS, Box, Cone, Cube, Sphere
+from hard_models import hardened, reciprocal_predictor, worst_found
 from random_models import ENTITIES, RELATIONS, random_predictor
 
 CONJUNCTION, TURNED = "p(X, Y), q(X, Y) => r(X, Y)", "p(X, Y), q(Y, X) => s(X, Y)"
