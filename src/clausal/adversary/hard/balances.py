@@ -21,6 +21,8 @@ from clausal.adversary.hard.sweeps import MOST_TURNS, sweeps_over, turns_of
 
 MARGIN = 2.0**-40
 """Sums in double precision are off by less than this, relative to the sum of sizes."""
+PAIRS_PER_ROW = 10
+"""A row takes as long as so many pairs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +85,7 @@ class Balances:
             torch.tensor(sorted(own), device=device),
             torch.tensor(sorted(own.intersection(structure.non_negative)), device=device, dtype=torch.long),
             structure.within,
-            sweeps_over(len(rows)),
+            sweeps_over(PAIRS_PER_ROW * len(rows)),
             damping,
         )
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from clausal.adversary.hard.balances import MARGIN, rows_in_turns
+from clausal.adversary.hard.balances import MARGIN, PAIRS_PER_ROW, rows_in_turns
 from clausal.adversary.hard.projection import LEAST_SQUARE
 from clausal.adversary.hard.structure import Structure, Tree
 from clausal.adversary.hard.sweeps import levels_of, sweeps_over, turns_of
@@ -35,7 +36,6 @@ def project_columns(  # type: ignore[no-untyped-def]
     pairs,
     upwards,
     sweeps,
-    starts,
     members,
     coefficients,
     moved,
@@ -58,7 +58,8 @@ def project_columns(  # type: ignore[no-untyped-def]
     total, light = np.empty_like(values), np.empty_like(values)
     own = np.empty(len(classes), numbers.dtype)
     reached, excess, pooled = np.empty_like(own), np.empty_like(own), np.empty_like(own)
-    pressure, push = np.empty(len(pairs), numbers.dtype), np.empty(len(starts) - 1, numbers.dtype)
+    pressure, push = np.empty(len(pairs), numbers.dtype), np.empty(len(members), numbers.dtype)
+    norms = np.empty(max(len(pairs), len(members)), numbers.dtype)
     for column in range(numbers.shape[1]):
         values[:] = 0
         total[:] = 0
@@ -73,20 +74,17 @@ def project_columns(  # type: ignore[no-untyped-def]
         if len(classes):
             _climb(values, total, classes, ends, parents, orientation, own, reached, excess, pooled)
         if len(pairs):
-            _sweep(values, light, pairs, upwards, sweeps, pressure)
+            _sweep(values, light, pairs, upwards, sweeps, pressure, norms)
         if len(push):
-            least, largest = values[members].min(), values[members].max()
-            _balance(values, light, starts, members, coefficients, turns, row_sweeps, push)
+            least, largest = _range(values, members)
+            _balance(values, light, members, coefficients, turns, row_sweeps, push, norms)
             if within:
-                for one in members:
+                for one in members.flat:
                     values[one] = min(max(values[one], least), largest)
             for one in non_negative:
                 values[one] = max(values[one], 0)
             for row in range(len(push)):
-                own_row = slice(starts[row], starts[row + 1])
-                _finish(
-                    values, members[own_row], coefficients[own_row], moved[own_row], ways[row], lone[row], to_zero[row]
-                )
+                _finish(values, members[row], coefficients[row], moved[row], ways[row], lone[row], to_zero[row])
         for one in non_negative:
             values[one] = max(values[one], 0)
         for node in range(len(class_of)):
@@ -124,38 +122,58 @@ def _climb(values, sizes, classes, ends, parents, orientation, own, reached, exc
 
 
 @inlined
-def _sweep(values, light, pairs, upwards, sweeps, pressure):  # type: ignore[no-untyped-def]
+def _sweep(values, light, pairs, upwards, sweeps, pressure, norms):  # type: ignore[no-untyped-def]
     """Sweep pairs in turn, and then raise what is below another."""
     pressure[:] = 0
+    for at in range(len(pairs)):
+        norms[at] = 1 / (light[pairs[at, 0]] + light[pairs[at, 1]])
     for _ in range(sweeps):
-        moved = values[0] * 0
+        settled = True
         for at in range(len(pairs)):
             lower, upper = pairs[at]
-            change = max((values[lower] - values[upper]) / (light[lower] + light[upper]), -pressure[at])
+            change = max((values[lower] - values[upper]) * norms[at], -pressure[at])
             pressure[at] += change
             values[lower] -= light[lower] * change
             values[upper] += light[upper] * change
-            moved = max(moved, abs(change) * (light[lower] + light[upper]))
-        if moved <= _SETTLED:
+            settled &= abs(change) <= _SETTLED * norms[at]
+        if settled:
             break
     for at in range(len(upwards)):
         values[upwards[at, 1]] = max(values[upwards[at, 1]], values[upwards[at, 0]])
 
 
 @inlined
-def _balance(values, light, starts, members, coefficients, turns, sweeps, push):  # type: ignore[no-untyped-def]
+def _balance(values, light, members, coefficients, turns, sweeps, push, norms):  # type: ignore[no-untyped-def]
     """Sweep rows in turn."""
     push[:] = 0
+    width = members.shape[1]
+    for row in turns:
+        norm = values[0] * 0
+        for at in range(width):
+            norm += coefficients[row, at] * coefficients[row, at] * light[members[row, at]]
+        norms[row] = 1 / norm
     for _ in range(sweeps):
+        settled = True
         for row in turns:
-            excess, norm = values[0] * 0, values[0] * 0
-            for at in range(starts[row], starts[row + 1]):
-                excess += coefficients[at] * values[members[at]]
-                norm += coefficients[at] * coefficients[at] * light[members[at]]
-            change = max(excess / norm, -push[row])
+            excess = values[0] * 0
+            for at in range(width):
+                excess += coefficients[row, at] * values[members[row, at]]
+            change = max(excess * norms[row], -push[row])
+            settled &= abs(change) <= _SETTLED * norms[row]
             push[row] += change
-            for at in range(starts[row], starts[row + 1]):
-                values[members[at]] -= coefficients[at] * light[members[at]] * change
+            for at in range(width):
+                values[members[row, at]] -= coefficients[row, at] * light[members[row, at]] * change
+        if settled:
+            break
+
+
+@inlined
+def _range(values, members):  # type: ignore[no-untyped-def]
+    """Return the least and the largest of the values that rows speak of."""
+    least, largest = values[members[0, 0]], values[members[0, 0]]
+    for one in members.flat:
+        least, largest = min(least, values[one]), max(largest, values[one])
+    return least, largest
 
 
 @inlined
@@ -168,7 +186,7 @@ def _finish(values, members, coefficients, moved, way, lone, to_zero):  # type: 
         size += abs(term)
         if moved[at]:
             movable += abs(coefficients[at])
-        else:
+        elif coefficients[at] != 0:
             furthest = max(furthest, way * values[members[at]])
     excess += MARGIN * size
     if not excess > 0:
@@ -223,19 +241,24 @@ class CompiledProjection:
 
 
 def _laid_out(structure: Structure) -> tuple[Any, ...]:
-    """Return rows behind each other: where each starts, its classes and the rest, and how often they are swept."""
+    """Return rows by their classes and the rest, filled up with coefficients of 0, and how often they are swept."""
     rows = structure.rows
+    width = max((len(row.classes) for row in rows), default=0)
+
+    def padded(kind: Any, values: Iterable[Sequence[float]]) -> Any:
+        filled = [[*one, *[0] * (width - len(one))] for one in values]
+        return np.array(filled, kind).reshape(len(rows), width)
+
     return (
-        np.cumsum([0, *(len(row.classes) for row in rows)]).astype(np.int64),
-        np.array([one for row in rows for one in row.classes], np.int64),
-        np.array([factor for row in rows for factor in row.coefficients], np.float32),
-        np.array([flag for row in rows for flag in row.moved], np.bool_),
+        padded(np.int64, (row.classes + row.classes[:1] * (width - len(row.classes)) for row in rows)),
+        padded(np.float32, (row.coefficients for row in rows)),
+        padded(np.bool_, (row.moved for row in rows)),
         np.array([-1 if row.falling else 1 for row in rows], np.float32),
         np.array([row.lone for row in rows], np.bool_),
         np.array([row.to_zero for row in rows], np.bool_),
         structure.within,
         np.array([rows.index(row) for turn in rows_in_turns(rows) for row in turn], np.int64),
-        sweeps_over(len(rows)),
+        sweeps_over(PAIRS_PER_ROW * len(rows)),
     )
 
 
