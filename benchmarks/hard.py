@@ -101,6 +101,7 @@ class Timed:
 
     def __init__(self, feasible: Feasible) -> None:
         self.feasible = feasible
+        self.metric = feasible.metric
         self.seconds = 0.0
 
     def project_(self, predictor: LinkPredictor) -> None:

@@ -1,8 +1,8 @@
-"""The demo: an embedded graph of countries, trained without and with clauses from the same seed and settings."""
+"""The demo: an embedded graph of countries, trained without clauses, with soft and with hard ones, otherwise alike."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from importlib.resources import as_file, files
@@ -31,35 +31,48 @@ SETTINGS = Settings.from_mapping(
         "evaluate": {"every": 2, "patience": 0},
     }
 )
+HARD = SETTINGS.model_copy(update={"clauses": SETTINGS.clauses.model_copy(update={"hard": "all"})})
 
 Observe = Callable[[str], AbstractContextManager[Observer]]
 """Given the label of a training, returns an observer for the time that it takes."""
 
 
 class Rescued(NamedTuple):
-    """A test fact that ranks first only with clauses, and its proof from train facts."""
+    """A test fact that ranks first only with soft clauses, and its proof from train facts."""
 
     rank_without: float
     rank_with: float
     proof: Proof
 
 
+class Measured(NamedTuple):
+    """A trained model, and how it ranks test."""
+
+    run: Run
+    evaluation: Evaluation
+
+    def guaranteed(self, clauses: Sequence[Clause]) -> int:
+        """Return how many clauses no entity, seen or not, can break."""
+        certified = self.run.certify(clauses, tolerance=0, entities=False)
+        return certified.verdicts.get("holds for all", 0)
+
+
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """The same model without and with clauses."""
+    """The same model without clauses, with soft and with hard ones."""
 
-    without: Run
-    with_clauses: Run
-    evaluation_without: Evaluation
-    evaluation_with: Evaluation
+    without: Measured
+    soft: Measured
+    hard: Measured
 
     def rescued(self, most: int = 6) -> list[Rescued]:
         """Return deducible test facts that rank first only with clauses: by each clause the worst one without."""
-        graph = self.without.graph
+        graph = self.without.run.graph
         facts = graph.parts["test-II"]
-        before = self.evaluation_without.part_ranks["test-II"].of("filtered", "object")
-        after = self.evaluation_with.part_ranks["test-II"].of("filtered", "object")
-        clauses = self.with_clauses.clauses
+        before, after = (
+            one.evaluation.part_ranks["test-II"].of("filtered", "object") for one in (self.without, self.soft)
+        )
+        clauses = self.soft.run.clauses
         prover = Prover(graph, clauses, close(graph, clauses))
         candidates = np.flatnonzero((after == 1) & (before > 1))
         best: dict[tuple[Clause, ...], list[Rescued]] = {}
@@ -83,16 +96,27 @@ def without_beside(out: Path) -> Path:
     return out.with_name(f"{out.name}-without")
 
 
+def hard_beside(out: Path) -> Path:
+    """Return where the run with hard clauses is kept."""
+    return out.with_name(f"{out.name}-hard")
+
+
 def compare(
     graph: Graph, clauses: list[Clause], out: Path | None = None, *, observe: Observe | None = None
 ) -> Comparison:
-    """Train both models; ``out`` keeps the one with clauses as a run directory, and beside it the one without."""
+    """Train the three models; ``out`` keeps the one with soft clauses as a run directory, and beside it the others."""
     observe = observe or (lambda label: nullcontext(Observer()))
-    if out is not None:
-        check_new_folder(out, "choose another --out")
-        check_new_folder(without_beside(out), "choose another --out")
-    with observe("without clauses") as observer:
-        without = train(graph, (), SETTINGS, out=None if out is None else without_beside(out), observer=observer)
-    with observe("with clauses") as observer:
-        with_clauses = train(graph, clauses, SETTINGS, out=out, observer=observer)
-    return Comparison(without, with_clauses, without.evaluate(), with_clauses.evaluate())
+    folders = [None, None, None] if out is None else [without_beside(out), out, hard_beside(out)]
+    for folder in filter(None, folders):
+        check_new_folder(folder, "choose another --out")
+
+    def measured(label: str, used: Sequence[Clause], settings: Settings, folder: Path | None) -> Measured:
+        with observe(label) as observer:
+            run = train(graph, used, settings, out=folder, observer=observer)
+        return Measured(run, run.evaluate())
+
+    return Comparison(
+        measured("without clauses", (), SETTINGS, folders[0]),
+        measured("with soft clauses", clauses, SETTINGS, folders[1]),
+        measured("with hard clauses", clauses, HARD, folders[2]),
+    )

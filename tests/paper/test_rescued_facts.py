@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from clausal.demo import Comparison, world
+from clausal.demo import Comparison, Measured, world
 from clausal.logic import parse_clauses
 
 
@@ -24,7 +24,8 @@ def compared(graph, clauses, before, after):
         return SimpleNamespace(part_ranks={"test-II": SimpleNamespace(of=lambda *names: array)})
 
     run = SimpleNamespace(graph=graph, clauses=clauses)
-    return Comparison(run, run, evaluation(before), evaluation(after))
+    without, soft = (Measured(run, evaluation(ranks)) for ranks in (before, after))
+    return Comparison(without, soft, hard=soft)
 
 
 def test_only_facts_that_became_first_are_rescued_and_the_worst_comes_first(graph_and_clauses):

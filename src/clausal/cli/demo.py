@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clausal.cli.output import Format, FormatOption, print_results, print_text, say
+from clausal.cli.output import Format, FormatOption, print_results, print_table, print_text, say
 from clausal.cli.progress import Bars
 
 if TYPE_CHECKING:
-    from clausal.demo import Comparison, Rescued
+    from clausal.demo import Comparison, Measured, Rescued
+    from clausal.logic import Clause
 
 _PARTS = {"test": "all test facts", "test-II": "deducible by the clauses", "test-I": "not deducible"}
 
@@ -20,11 +21,11 @@ _PARTS = {"test": "all test facts", "test-II": "deducible by the clauses", "test
 def demo(
     out: Annotated[
         Path | None,
-        typer.Option(help="Keep the run trained with clauses in this new directory, and beside it the one without."),
+        typer.Option(help="Keep the run trained with soft clauses in this new directory, and beside it the others."),
     ] = None,
     format: FormatOption = Format.table,
 ) -> None:
-    """Train on an embedded graph of countries without and with clauses, side by side."""
+    """Train on an embedded graph of countries without clauses, with soft and with hard ones, side by side."""
     from clausal.demo import compare, world
 
     started = time.perf_counter()
@@ -33,38 +34,43 @@ def demo(
     say("the clauses:\n" + "".join(f"  {clause}\n" for clause in clauses))
 
     comparison = compare(graph, clauses, out, observe=Bars)
-    gains = _gains(comparison)
-    rescued = comparison.rescued()
-    payload = {"gains": gains, "rescued": [_rescued_json(row) for row in rescued]}
-    print_results(format, gains, payload, title="ComplEx, filtered ranking of test facts")
+    gains, promises, rescued = _gains(comparison), _promises(comparison, clauses), comparison.rescued()
+    payload = {"gains": gains, "promises": promises, "rescued": [_rescued_json(row) for row in rescued]}
+    print_results(format, gains, payload, title="ComplEx, filtered MRR of test facts")
     if format is Format.table:
+        print_text("")
+        print_table(promises, f"What the model can promise about the {len(clauses)} clauses")
         print_text("\nTest facts that only the clauses put first:")
         for row in rescued:
             print_text(_rescued_text(row))
     say(f"\ndone in {time.perf_counter() - started:.0f} s. {_next_steps(out)}")
 
 
-def _gains(comparison: Comparison) -> list[dict[str, Any]]:
-    """Return the metrics of both models side by side."""
+def _models(comparison: Comparison) -> dict[str, Measured]:
+    """Return the models by the names of their columns."""
+    return {"no clauses": comparison.without, "soft": comparison.soft, "hard": comparison.hard}
 
-    def metrics(evaluation: Any, part: str) -> Any:
+
+def _gains(comparison: Comparison) -> list[dict[str, Any]]:
+    """Return the MRR of all models side by side, for test and its parts."""
+
+    def metrics(model: Measured, part: str) -> Any:
+        evaluation = model.evaluation
         return evaluation.filtered["both"] if part == "test" else evaluation.parts[part]["filtered"]["both"]
 
-    rows = []
-    for part, meaning in _PARTS.items():
-        before = metrics(comparison.evaluation_without, part)
-        after = metrics(comparison.evaluation_with, part)
-        rows.append(
-            {
-                "part": part,
-                "what it holds": meaning,
-                "facts": before["count"],
-                "MRR without": before["mrr"],
-                "with clauses": after["mrr"],
-                "gain": after["mrr"] - before["mrr"],
-            }
-        )
-    return rows
+    return [
+        {"part": part, "what it holds": meaning, "facts": metrics(comparison.without, part)["count"]}
+        | {name: metrics(model, part)["mrr"] for name, model in _models(comparison).items()}
+        for part, meaning in _PARTS.items()
+    ]
+
+
+def _promises(comparison: Comparison, clauses: list[Clause]) -> list[dict[str, Any]]:
+    """Return what all models promise about the clauses, side by side."""
+    return [
+        {"clauses": "that no entity, seen or not, can break"}
+        | {name: model.guaranteed(clauses) for name, model in _models(comparison).items()}
+    ]
 
 
 def _rescued_text(row: Rescued) -> str:
@@ -86,11 +92,12 @@ def _rescued_json(row: Rescued) -> dict[str, Any]:
 
 
 def _next_steps(out: Path | None) -> str:
-    from clausal.demo import without_beside
+    from clausal.demo import hard_beside, without_beside
 
     look = (
         f"\n  clausal serve {out} {without_beside(out)}  # open the address: what the clauses rescued, and why"
         f"\n  clausal predict {out} 'borders(Spain, ?)' --explain"
+        f"\n  clausal certify {hard_beside(out)} --tolerance 0  # what no entity can break"
         if out
         else "\n  clausal demo --out world; clausal serve world world-without  # the same to look at, in a browser"
     )

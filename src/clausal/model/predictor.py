@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar, NamedTuple, Protocol
 
 import torch
@@ -21,7 +21,12 @@ class Negatives(NamedTuple):
 
 
 class Feasible(Protocol):
-    """A set of parameters that a model is kept inside."""
+    """A set of parameters that a model is kept inside.
+
+    ``metric`` says how changes count: it returns the sums of squared gradients of a parameter, or None for all alike.
+    """
+
+    metric: Callable[[Tensor], Tensor | None] | None
 
     def project_(self, predictor: LinkPredictor) -> None:
         """Move the parameters of a model into the set."""

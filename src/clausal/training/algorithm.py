@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
+from functools import partial
 from math import isfinite
 from typing import Any
 
@@ -28,7 +29,7 @@ from clausal.model.tensors import generator_at, seed_at
 from clausal.observer import Observer, PassReport
 from clausal.training.averaging import ExponentialMovingAverage
 from clausal.training.objective import Objective
-from clausal.training.optimizers import make_optimizer, optimizer_tensors, restore_optimizer
+from clausal.training.optimizers import make_optimizer, optimizer_tensors, restore_optimizer, squared_gradients
 from clausal.training.step import Losses, Pass, Step
 
 _ADVERSARY, _FACTS, _CLAUSES = 1, 2, 3  # streams of random numbers
@@ -89,6 +90,8 @@ class AdversarialSetTraining:
         with self.choice.in_use():
             self.objective = Objective.of(predictor, graph, groups, adversary, settings)
             self.optimizer = make_optimizer(predictor.parameters(), settings.train)
+            if predictor.feasible is not None:
+                predictor.feasible.metric = partial(squared_gradients, self.optimizer)
             self.step = fastest(Step, self.objective, self.optimizer)(self.objective, self.optimizer)
             self.train_pass = fastest(Pass, self.step)(self.step)
         self.average = ExponentialMovingAverage(predictor, settings.train.averaging)

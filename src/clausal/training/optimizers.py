@@ -22,6 +22,13 @@ def make_optimizer(parameters: Iterable[nn.Parameter], settings: TrainSettings) 
     return kind(trainable, lr=settings.learning_rate, initial_accumulator_value=settings.initial_accumulator)
 
 
+def squared_gradients(optimizer: torch.optim.Optimizer, parameter: Tensor) -> Tensor | None:
+    """Return the sums of squared gradients by whose roots steps on a parameter are divided; None where none are."""
+    state = optimizer.state.get(parameter, {})
+    found: Tensor | None = state.get("sum", state.get("exp_avg_sq"))
+    return found
+
+
 def optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
     """Return the state as tensors named ``<parameter>.<quantity>``."""
     return {

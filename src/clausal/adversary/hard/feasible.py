@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from clausal.adversary.hard.demands import Below, ClassBelow, Demand
+from clausal.adversary.hard.conditions import Condition, Node, classes_below, conditions_of, non_negative
+from clausal.adversary.hard.demands import Below, ClassesBelow, Demand
 from clausal.adversary.hard.projection import Projection
 from clausal.adversary.hard.structure import Demands, structure_of
 from clausal.fast import fastest
 from clausal.model.encoders import Table
 from clausal.model.orders import Orbits, ParameterOrder, parameter_order
 from clausal.model.predictor import LinkPredictor
+
+Metric = Callable[[Tensor], Tensor | None]
+"""Returns the sums of squared gradients of a parameter, by whose roots changes count, or None where all count alike."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,18 +32,20 @@ class Family:
 
 
 class FeasibleSet:
-    """What demands leave of a model's parameters: equalities and orders in every component.
+    """What demands leave of a model's parameters: equalities, orders and balances in every component.
 
-    ``equalities`` makes equalities of all demands, as domains with negative numbers need them.
+    ``equalities`` makes equalities of all demands, as domains with negative numbers need them. ``metric`` says which
+    changes count more than others, as the optimiser that makes the steps counts them.
     """
 
     def __init__(self, predictor: LinkPredictor, demands: Sequence[Demand], *, equalities: bool) -> None:
         order = parameter_order(predictor.scorer)
         assert order is not None
-        device = predictor.device
+        self.metric: Metric | None = None
+        demands = list(dict.fromkeys(demands))
         self.families = [
-            *_relation_families(predictor, order, demands, equalities, device),
-            *_class_families(predictor, order, [one for one in demands if isinstance(one, ClassBelow)], device),
+            *_relation_families(predictor, order, demands, equalities),
+            *_class_families(predictor, order, [one for one in demands if isinstance(one, ClassesBelow)]),
         ]
 
     @torch.no_grad()
@@ -49,106 +56,103 @@ class FeasibleSet:
             if family.of_entities:
                 assert isinstance(predictor.encoder, Table)
                 table = predictor.encoder.weight
-            family.projection.project_(table.detach().view(-1), family.places)
+            squares = None if self.metric is None else self.metric(table)
+            flat = None if squares is None else squares.view(-1)
+            family.projection.project_(table.detach().view(-1), family.places, flat)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> FeasibleSet:
+        """Copies of a model share it, with its metric."""
+        return self
 
 
 def _relation_families(
-    predictor: LinkPredictor,
-    order: ParameterOrder,
-    demands: Iterable[Demand],
-    equalities: bool,
-    device: torch.device,
+    predictor: LinkPredictor, order: ParameterOrder, demands: Sequence[Demand], equalities: bool
 ) -> Iterator[Family]:
-    demands = list(dict.fromkeys(demands))
     for orbits in order.orbits:
-        members = len(orbits.columns)
-        node: dict[tuple[int, int], int] = {}  # (row, member)
-        asked = Demands(0)
-        for demand in demands:
-            for member in range(members):
-                _ask(asked, node, demand, orbits, member, equalities)
-        asked.nodes = len(node)
-        if not node or not orbits.columns.numel():
-            continue
-        rows = torch.tensor([row for row, _ in node]).unsqueeze(1)
-        columns = orbits.columns[[member for _, member in node]]
-        places = rows * predictor.scorer.relation_dim + columns
-        yield Family(False, places.to(device), _projection(asked, device))
-
-
-def _ask(
-    asked: Demands, node: dict[tuple[int, int], int], demand: Demand, orbits: Orbits, member: int, equalities: bool
-) -> None:
-    """Say what a demand asks of one member of each orbit."""
-    if isinstance(demand, ClassBelow):
-        own = node.setdefault((demand.relation, member), len(node))
-        (asked.zero if orbits.equal else asked.non_negative).add(own)
-        return
-    other = len(orbits.columns) - 1 - member if demand.turned else member
-    body = node.setdefault((demand.body, member), len(node))
-    head = node.setdefault((demand.head, other), len(node))
-    if orbits.equal or equalities:
-        asked.equal.append((body, head, orbits.sign if demand.turned else 1))
-    else:
-        asked.below.append((body, head))
+        asked = (one for demand in demands for one in _conditions(demand, orbits, equalities))
+        yield from _family(predictor, False, asked, predictor.scorer.relation_dim, orbits.columns)
 
 
 def _class_families(
-    predictor: LinkPredictor, order: ParameterOrder, demands: Sequence[ClassBelow], device: torch.device
+    predictor: LinkPredictor, order: ParameterOrder, demands: Sequence[ClassesBelow]
 ) -> Iterator[Family]:
     alike = torch.equal(order.subjects, order.objects)
     for argument in (0,) if alike else (0, 1):
         own = [demand for demand in demands if alike or demand.argument == argument]
-        if not own:
-            continue
-        node: dict[int, int] = {}
-        asked = Demands(0)
-        for demand in own:
-            lower, upper = (node.setdefault(entity, len(node)) for entity in (demand.body, demand.head))
-            asked.below.append((lower, upper))
-        asked.nodes = len(node)
-        rows, columns = torch.tensor(list(node)).unsqueeze(1), order.objects if argument else order.subjects
-        yield Family(True, (rows * predictor.scorer.dim + columns).to(device), _projection(asked, device))
+        asked = (one for demand in own for one in classes_below(demand.bodies, demand.head))
+        columns = order.objects if argument else order.subjects
+        yield from _family(predictor, True, asked, predictor.scorer.dim, columns.unsqueeze(0))
 
 
-def _projection(asked: Demands, device: torch.device) -> Projection:
-    given = structure_of(asked), device
-    return fastest(Projection, *given)(*given)
+def _conditions(demand: Demand, orbits: Orbits, equalities: bool) -> Iterator[Condition]:
+    """Say what a demand asks of relation parameters."""
+    if isinstance(demand, Below):
+        return conditions_of(demand, orbits, equalities=equalities)
+    return non_negative(demand.relation, orbits)
+
+
+def _family(
+    predictor: LinkPredictor, of_entities: bool, conditions: Iterable[Condition], width: int, columns: Tensor
+) -> Iterator[Family]:
+    """Return the family of all numbers that conditions speak of, in a table of rows of a width; none for none."""
+    node: dict[Node, int] = {}
+    asked = Demands(0, within=of_entities)  # which is inside their domain
+    for condition in conditions:
+        _ask(asked, condition, [(node.setdefault(one, len(node)), factor) for one, factor in condition.terms])
+    asked.nodes = len(node)
+    if not node or not columns.numel():
+        return
+    rows = torch.tensor([row for row, _ in node]).unsqueeze(1)
+    places = (rows * width + columns[[member for _, member in node]]).to(predictor.device)
+    given = structure_of(asked), predictor.device
+    yield Family(of_entities, places, fastest(Projection, *given)(*given))
+
+
+def _ask(asked: Demands, condition: Condition, terms: list[tuple[int, int]]) -> None:
+    """Note a condition on numbered numbers by its kind."""
+    factors = [factor for _, factor in terms]
+    if condition.equal and len(terms) == 1:
+        asked.zero.add(terms[0][0])
+    elif condition.equal:
+        asked.equal.append((terms[0][0], terms[1][0], -factors[0] * factors[1]))
+    elif max(factors) < 0:  # each of them, which is more than their sum where there are two
+        asked.non_negative.update(one for one, _ in terms)
+    elif condition.ordered:
+        lower, upper = sorted(terms, key=lambda term: -term[1])
+        asked.below.append((lower[0], upper[0]))
+    else:
+        asked.balances.append(tuple(terms))
 
 
 def holds_by_order(
-    predictor: LinkPredictor, order: ParameterOrder, demands: Iterable[Demand], *, non_negative: bool
+    predictor: LinkPredictor, order: ParameterOrder, demands: Iterable[Demand], *, without_negatives: bool
 ) -> bool:
     """Tell whether parameters obey demands as they stand, to the last bit, so that no vector can break them.
 
-    With ``non_negative``, no vector has a negative number; else only equalities prove anything.
+    ``without_negatives`` says that no vector has a negative number; else only equalities prove anything.
     """
-    return all(_obeyed(predictor, order, demand, non_negative) for demand in demands)
+    return all(_obeyed(predictor, order, demand, without_negatives) for demand in demands)
 
 
-def _obeyed(predictor: LinkPredictor, order: ParameterOrder, demand: Demand, non_negative: bool) -> bool:
+def _obeyed(predictor: LinkPredictor, order: ParameterOrder, demand: Demand, without_negatives: bool) -> bool:
+    def all_proven(conditions: Callable[[Orbits], Iterable[Condition]]) -> bool:
+        return all(
+            one.proven(lambda node, orbits=orbits: predictor.relations[node[0]][orbits.columns[node[1]].to(device)])  # type: ignore[misc]
+            for orbits in order.orbits
+            for one in conditions(orbits)
+        )
+
+    device = predictor.device
     if isinstance(demand, Below):
-        if demand.turned and not order.transposes:
+        if not order.transposes and any(matrix.way == "turned" for matrix in demand.matrices):
             return False
-        return all(_ordered(predictor, orbits, demand, non_negative) for orbits in order.orbits)
-    lower, upper = predictor.encode(torch.tensor([demand.body, demand.head], device=predictor.device))
-    columns = (order.objects if demand.argument else order.subjects).to(predictor.device)
-    if torch.equal(lower[columns], upper[columns]):
+        return all_proven(lambda orbits: conditions_of(demand, orbits, equalities=not without_negatives))
+    columns = (order.objects if demand.argument else order.subjects).to(device)
+
+    def vector(node: Node) -> Tensor:
+        return predictor.encode(torch.tensor(node[0], device=device))[columns]
+
+    if all(torch.equal(vector((one, 0)), vector((demand.head, 0))) for one in demand.bodies):
         return True
-    if not non_negative or not bool((lower[columns] <= upper[columns]).all()):
-        return False
-    relation = predictor.relations[demand.relation]
-    return all(_non_negative(relation[one.columns.to(relation.device)], one.equal) for one in order.orbits)
-
-
-def _non_negative(parameters: Tensor, zero: bool) -> bool:
-    return bool((parameters == 0).all() if zero else (parameters >= 0).all())
-
-
-def _ordered(predictor: LinkPredictor, orbits: Orbits, demand: Below, non_negative: bool) -> bool:
-    columns = orbits.columns.to(predictor.device)
-    body = predictor.relations[demand.body][columns]
-    head = predictor.relations[demand.head][columns.flip(0) if demand.turned else columns]
-    if demand.turned:
-        head = orbits.sign * head
-    return bool((body <= head).all()) if non_negative and not orbits.equal else torch.equal(body, head)
+    ordered = all(one.proven(vector) for one in classes_below(demand.bodies, demand.head))
+    return without_negatives and ordered and all_proven(lambda orbits: non_negative(demand.relation, orbits))

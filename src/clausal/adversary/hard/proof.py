@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
 from clausal.adversary.clauses import ClauseGroup
+from clausal.adversary.hard.demands import Below, Demand
 from clausal.adversary.hard.feasible import holds_by_order
 from clausal.adversary.hard.selection import asked_of
 from clausal.adversary.semantics import Godel, Semantics, Sum, Threshold
@@ -23,17 +26,23 @@ def proven(predictor: LinkPredictor, group: ClauseGroup, semantics: Semantics, r
     """
     found = torch.zeros(len(group), dtype=torch.bool, device=predictor.device)
     order = parameter_order(predictor.scorer)
-    if order is None or not _compares_scores(semantics, len(group.shape.atoms)):
+    if order is None:
         return found
-    non_negative = is_non_negative(predictor.domain) and region != "discs"
+    without_negatives = is_non_negative(predictor.domain) and region != "discs"
     for place, (_, asked) in enumerate(asked_of([group], predictor)):
-        if not isinstance(asked, str):
-            found[place] = holds_by_order(predictor, order, asked, non_negative=non_negative)
+        if not isinstance(asked, str) and _compares_scores(semantics, len(group.shape.atoms), asked):
+            found[place] = holds_by_order(predictor, order, asked, without_negatives=without_negatives)
     return found
 
 
-def _compares_scores(semantics: Semantics, atoms: int) -> bool:
-    """Tell whether a head obeys an implication where each of its atoms scores at least as much as the body's."""
+def _compares_scores(semantics: Semantics, atoms: int, asked: Sequence[Demand]) -> bool:
+    """Tell whether a clause holds by a semantics where its demands are obeyed.
+
+    Then the least body scores at most what the largest head does, or 0 where there is no other side.
+    """
     if isinstance(semantics, Threshold):
-        return semantics.head <= semantics.body
+        one_sided = [one for one in asked if isinstance(one, Below) and not (one.bodies and one.heads)]
+        return all(semantics.body >= 0 if one.bodies else semantics.head <= 0 for one in one_sided) and (
+            semantics.head <= semantics.body
+        )
     return isinstance(semantics, Godel) and not (isinstance(semantics, Sum) and atoms > 2)

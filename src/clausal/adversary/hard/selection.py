@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from clausal.adversary.clauses import ClauseGroup, group_clauses
-from clausal.adversary.hard.demands import Below, ClassBelow, Demand, demands_of
+from clausal.adversary.hard.conditions import conditions_of
+from clausal.adversary.hard.demands import Below, Demand, Matrix, Way, demands_of
 from clausal.adversary.hard.feasible import FeasibleSet
 from clausal.adversary.reciprocal import readings_of
 from clausal.graph.vocabulary import Names
@@ -63,8 +65,7 @@ def find_hard(
             assert not isinstance(asked, str)
             found[id(clause)] = asked
     equalities = not is_non_negative(predictor.domain)
-    if equalities:
-        reasons |= _not_equal(found, predictor)
+    reasons |= _made_equal(found, predictor, equalities)
     hard = [clause for clause in chosen if id(clause) in found]
     demands = [demand for clause in hard for demand in found[id(clause)]]
     feasible = FeasibleSet(predictor, demands, equalities=equalities) if hard else None
@@ -80,43 +81,72 @@ def asked_of(groups: Sequence[ClauseGroup], predictor: LinkPredictor) -> Iterato
 
 
 def _why_not(predictor: LinkPredictor, order: ParameterOrder | None, asked: Sequence[Demand]) -> str | None:
-    scorer = type(predictor.scorer).__name__
+    scorer, domain = type(predictor.scorer).__name__, predictor.domain
     if order is None:
         return f"{scorer} has no order of its relation parameters that decides scores"
-    if any(isinstance(one, Below) and one.turned for one in asked) and not order.transposes:
+    orders = [one for one in asked if isinstance(one, Below)]
+    classes = len(orders) < len(asked)
+    if not order.transposes and any(matrix.way == "turned" for one in orders for matrix in one.matrices):
         return f"{scorer} reads subject and object differently: only a body below 0 and a head above it obey an inverse"
-    if not any(isinstance(one, ClassBelow) for one in asked):
-        return None
-    if not is_non_negative(predictor.domain):
-        return f'classes can be ordered on vectors without negative numbers alone, not on "{predictor.domain.name}"'
-    if predictor.of_pairs or not isinstance(predictor.encoder, Table) or isinstance(predictor.encoder, FrozenTable):
+    if any(_never_true(one, order) for one in orders):
+        return f"with {scorer} only a relation that never scores above 0 obeys it"
+    if not is_non_negative(domain) and (classes or not all(one.plain for one in orders)):
+        what = "classes" if classes else "several atoms, false and r(X, X)"
+        return (
+            f'{what} can be ordered on vectors without negative numbers alone ("cube", "cone"), not on "{domain.name}"'
+        )
+    own = isinstance(predictor.encoder, Table) and not isinstance(predictor.encoder, FrozenTable)
+    if classes and (predictor.of_pairs or not own):
         return "classes can be ordered where entities have vectors that are trained, of their own"
     return None
 
 
-def _not_equal(found: dict[int, list[Demand]], predictor: LinkPredictor) -> dict[int, str]:
+def _never_true(demand: Below, order: ParameterOrder) -> bool:
+    """Tell whether r(X, Y), r(Y, X) => false, or r(X, X) => false, leaves no parameter of r that could be positive."""
+    relations, ways = {one.relation for one in demand.bodies}, {one.way for one in demand.bodies}
+    if demand.heads or len(relations) > 1 or ways == {"straight"}:
+        return False
+    found = {node for orbits in order.orbits for one in conditions_of(demand, orbits, equalities=False)
+             for node, _ in one.terms if len(one.terms) == 1}  # fmt: skip
+    return len(found) == sum(len(orbits.columns) for orbits in order.orbits)
+
+
+def _made_equal(found: dict[int, list[Demand]], predictor: LinkPredictor, equalities: bool) -> dict[int, str]:
     """Take out, with the reason, what would make relations equal that clauses do not make equivalent.
 
-    A relation is a node for each direction in which it is read; clauses on a cycle of these say the same.
+    A relation is a node for each direction in which it is read; clauses on a cycle of these say the same. Where all
+    demands are equalities, those that lie on no cycle go; elsewhere those of several atoms that lie on one.
     """
     refused: dict[int, str] = {}
-    reason = (
-        f'on the domain "{predictor.domain.name}" it would force both relations to be equal: write <=> if they are, '
-        'or use the domain "cube" or "cone"'
-    )
+    reason = "together with other hard clauses it would force its relations to be equal"
+    if equalities:
+        reason = (
+            f'on the domain "{predictor.domain.name}" it would force both relations to be equal: write <=> if they '
+            'are, or use the domain "cube" or "cone"'
+        )
     while True:
-        edges: dict[tuple[int, bool], set[tuple[int, bool]]] = defaultdict(set)
-        for one in (demand for asked in found.values() for demand in asked if isinstance(demand, Below)):
-            for way in (False, True):
-                edges[one.body, way].add((one.head, way != one.turned))
-        part = {node: number for number, nodes in enumerate(strongly_connected(edges)) for node in nodes}
-        wrong = [
-            key
-            for key, asked in found.items()
-            if any(isinstance(d, Below) and part[d.body, False] != part[d.head, d.turned] for d in asked)
-        ]
-        if not wrong:
+        part = _parts(demand for asked in found.values() for demand in asked if isinstance(demand, Below))
+
+        def wrong(one: Demand, part: dict[Matrix, int] = part) -> bool:
+            if not isinstance(one, Below) or one.plain != equalities:
+                return False
+            cycles = [part[body] == part[head] for body in one.bodies for head in one.heads]
+            return not all(cycles) if equalities else len(cycles) > 1 and any(cycles)
+
+        gone = [key for key, asked in found.items() if any(map(wrong, asked))]
+        if not gone:
             return refused
-        for key in wrong:
+        for key in gone:
             del found[key]
             refused[key] = reason
+
+
+def _parts(demands: Iterable[Below]) -> dict[Matrix, int]:
+    """Number the matrices so that those on a cycle of demands have one number."""
+    other: dict[Way, Way] = {"straight": "turned", "turned": "straight", "both": "both"}
+    edges: dict[Matrix, set[Matrix]] = defaultdict(set)
+    for one in demands:
+        for body, head in product(one.bodies, one.heads):
+            edges[body].add(head)
+            edges[Matrix(body.relation, other[body.way])].add(Matrix(head.relation, other[head.way]))
+    return {matrix: number for number, matrices in enumerate(strongly_connected(edges)) for matrix in matrices}

@@ -1,15 +1,18 @@
-"""Equalities and an order among numbers, taken apart for their projection: classes, trees, and the rest.
+"""Equalities, an order and balances among numbers, taken apart for their projection: classes, trees, and the rest.
 
+A balance, Σ coefficient · number ≤ 0, puts each number with a positive coefficient below all with a negative one.
 Cycles of the order are equalities. Equal numbers are a class, each with a sign; where signs conflict the class is
 zero. What is left is an order of classes without cycles. A part of it in which each class has at most one other right
-above it, or each at most one right below it, is a rooted tree, which has an exact projection.
+above it, or each at most one right below it, is a rooted tree, which has an exact projection. A part with balances is
+rows of them.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from math import gcd
 
 from clausal.logic.review.cycles import strongly_connected
 
@@ -26,8 +29,10 @@ class Demands:
     nodes: int
     equal: list[tuple[int, int, int]] = field(default_factory=list)  # one = sign · other
     below: list[tuple[int, int]] = field(default_factory=list)  # one ≤ other
+    balances: list[tuple[tuple[int, int], ...]] = field(default_factory=list)  # Σ coefficient · number ≤ 0
     non_negative: set[int] = field(default_factory=set)
     zero: set[int] = field(default_factory=set)
+    within: bool = False  # the numbers of a column stay between the least and the largest of them
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,27 @@ class Structure:
     non_negative: list[int]  # classes, with all that are above them
     trees: list[Tree]
     rest: list[tuple[int, int]]  # pairs of classes, lower and upper, lower ones first
+    rows: list[Row]  # of parts with balances, in the order in which a last pass meets them
+    within: bool  # whether values of rows stay between the least and the largest of them
+
+
+@dataclass(frozen=True)
+class Row:
+    """Σ coefficient · value ≤ 0, which a last pass reaches by moving some of the classes.
+
+    Where ``falling`` these are some with a positive coefficient, which go down, else those with a negative one, which
+    go up. No class that is not moved is moved by a row of this level or a later one.
+    """
+
+    classes: tuple[int, ...]
+    coefficients: tuple[int, ...]
+    moved: tuple[bool, ...]
+    falling: bool
+    lone: bool
+    """Whether it says of one value that it is at most, or at least, a mean of the others; that one is moved."""
+    to_zero: bool
+    """Whether all that are moved must not be negative either: they go to 0."""
+    level: int
 
 
 @dataclass(frozen=True)
@@ -58,7 +84,7 @@ class Tree:
 def structure_of(demands: Demands) -> Structure:
     """Take demands apart."""
     above: dict[int, set[int]] = defaultdict(set)
-    for lower, upper in demands.below:
+    for lower, upper in _pairs(demands):
         above[lower].add(upper)
     classes = _SignedClasses(demands.nodes)
     for component in strongly_connected(above):
@@ -74,22 +100,90 @@ def structure_of(demands: Demands) -> Structure:
         sizes[place] += 1
     zero = {number[root] for root in number if classes.conflict[root]} | {class_of[node] for node in demands.zero}
     edges: dict[int, set[int]] = defaultdict(set)
-    for lower, upper in demands.below:
+    for lower, upper in _pairs(demands):
         if class_of[lower] != class_of[upper]:
             edges[class_of[lower]].add(class_of[upper])
+    balances = _among_classes(demands, class_of)
     order = {one: place for place, (one,) in enumerate(strongly_connected(edges))}  # upper ones first
-    positive = {class_of[node] for node in demands.non_negative}
-    for one in sorted(order, key=order.__getitem__, reverse=True):  # from below
-        if one in positive:
-            positive |= edges.get(one, set())
-    trees, rest = _trees_and_rest(edges, order)
-    return Structure(class_of, signs, sizes, sorted(zero), sorted(positive), trees, rest)
+    positive = _non_negative({class_of[node] for node in demands.non_negative}, balances, order)
+    parts = _connected(balances)
+    trees, rest = _trees_and_rest([part for part in parts if all(map(_orders, part))], order)
+    rows = [row for part in parts if not all(map(_orders, part)) for row in _rows(part, order, positive)]
+    rows.sort(key=lambda row: (row.level, not row.lone))
+    return Structure(class_of, signs, sizes, sorted(zero), sorted(positive), trees, rest, rows, demands.within)
 
 
-def _trees_and_rest(edges: dict[int, set[int]], order: dict[int, int]) -> tuple[list[Tree], list[tuple[int, int]]]:
+def _pairs(demands: Demands) -> Iterator[tuple[int, int]]:
+    """Return each number below another."""
+    yield from demands.below
+    for row in demands.balances:
+        yield from ((one, other) for one, factor in row for other, against in row if factor > 0 > against)
+
+
+def _among_classes(demands: Demands, class_of: list[int]) -> list[dict[int, int]]:
+    """Return all inequalities as coefficients of classes, without those that say nothing any more."""
+    found: dict[frozenset[tuple[int, int]], dict[int, int]] = {}
+    for terms in [*(((lower, 1), (upper, -1)) for lower, upper in demands.below), *demands.balances]:
+        total: dict[int, int] = defaultdict(int)
+        for node, factor in terms:
+            total[class_of[node]] += factor
+        shared = gcd(*total.values())
+        if shared:
+            row = {one: factor // shared for one, factor in total.items() if factor}
+            found[frozenset(row.items())] = row
+    return list(found.values())
+
+
+def _orders(row: dict[int, int]) -> bool:
+    """Tell whether a row says that one value is at most another."""
+    return sorted(row.values()) == [-1, 1]
+
+
+def _non_negative(positive: set[int], rows: list[dict[int, int]], order: dict[int, int]) -> set[int]:
+    """Return the classes that must not be negative, with what lies above such classes alone."""
+    positive = set(positive)
+    by_lowest = sorted(rows, key=lambda row: max((order.get(one, 0) for one in row if row[one] < 0), default=0))
+    for row in reversed(by_lowest):  # from below
+        if all(one in positive for one, factor in row.items() if factor > 0):
+            positive |= {one for one, factor in row.items() if factor < 0}
+    return positive
+
+
+def _rows(own: list[dict[int, int]], order: dict[int, int], positive: set[int]) -> list[Row]:
+    """Return the rows of a part: all fall where one has nothing above it, else all rise."""
+    falling = any(min(row.values()) > 0 for row in own)
+    way = 1 if falling else -1
+    level: dict[int, int] = {}
+
+    def reached(row: dict[int, int]) -> int:
+        return max((level.get(one, 0) for one, factor in row.items() if way * factor < 0), default=0)
+
+    moving: dict[int, list[dict[int, int]]] = defaultdict(list)
+    for row in own:
+        for one, factor in row.items():
+            if way * factor > 0:
+                moving[one].append(row)
+    for one in sorted(moving, key=lambda one: way * order.get(one, 0)):
+        level[one] = 1 + max(map(reached, moving[one]))
+    found = []
+    for row in own:
+        moved = {one for one, factor in row.items() if way * factor > 0}
+        lone = len(moved) == 1 and sum(row.values()) == 0
+        to_zero = falling and not lone and moved <= positive
+        if falling and not to_zero and not lone:
+            moved -= positive
+        flags = tuple(one in moved for one in row)
+        found.append(Row(tuple(row), tuple(row.values()), flags, falling, lone, to_zero, reached(row)))
+    return found
+
+
+def _trees_and_rest(
+    parts: list[list[dict[int, int]]], order: dict[int, int]
+) -> tuple[list[Tree], list[tuple[int, int]]]:
     trees, rest = [], []
-    for part in _connected(edges):
-        pairs = {(lower, upper) for lower in part for upper in edges.get(lower, ())}
+    for part in parts:
+        ascending = (sorted(row, key=row.__getitem__, reverse=True) for row in part)
+        pairs = {(lower, upper) for lower, upper in ascending}
         tree = _tree(pairs, order) or (_tree(_reduced(pairs), order) if len(pairs) <= _LARGEST_REDUCED else None)
         if tree is not None:
             trees.append(tree)
@@ -131,18 +225,17 @@ def _reduced(pairs: set[tuple[int, int]]) -> set[tuple[int, int]]:
     }
 
 
-def _connected(edges: dict[int, set[int]]) -> Iterable[list[int]]:
-    """Return the parts of an order that have nothing to do with each other."""
-    nodes = sorted({*edges, *(upper for above in edges.values() for upper in above)})
-    place = {node: at for at, node in enumerate(nodes)}
-    parts = _SignedClasses(len(nodes))
-    for lower, above in edges.items():
-        for upper in above:
-            parts.join(place[lower], place[upper], 1)
-    members: dict[int, list[int]] = defaultdict(list)
-    for node in nodes:
-        members[parts.find(place[node])[0]].append(node)
-    return members.values()
+def _connected(rows: list[dict[int, int]]) -> list[list[dict[int, int]]]:
+    """Return rows by part: those of different ones have nothing to do with each other."""
+    place = {one: at for at, one in enumerate(sorted({one for row in rows for one in row}))}
+    parts = _SignedClasses(len(place))
+    for first, *others in rows:
+        for other in others:
+            parts.join(place[first], place[other], 1)
+    members: dict[int, list[dict[int, int]]] = defaultdict(list)
+    for row in rows:
+        members[parts.find(place[next(iter(row))])[0]].append(row)
+    return list(members.values())
 
 
 class _SignedClasses:

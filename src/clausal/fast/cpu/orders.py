@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from typing import Any
+
 import numpy as np
 import torch
 from torch import Tensor
 
-from clausal.adversary.hard.projection import levels_of, shares_of, sweeps_over, turns_of
+from clausal.adversary.hard.balances import MARGIN, PAIRS_PER_ROW, rows_in_turns
+from clausal.adversary.hard.projection import LEAST_SQUARE
 from clausal.adversary.hard.structure import Structure, Tree
+from clausal.adversary.hard.sweeps import levels_of, sweeps_over, turns_of
 from clausal.fast.cpu.compiling import as_array, compiled, compiled_kernel, inlined
 
 _MOST_STEPS = 64
@@ -17,10 +22,11 @@ _SETTLED = 1e-7
 @compiled_kernel
 def project_columns(  # type: ignore[no-untyped-def]
     table,
+    squares,
     places,
     class_of,
     signs,
-    sizes,
+    count,
     zero,
     non_negative,
     classes,
@@ -28,31 +34,57 @@ def project_columns(  # type: ignore[no-untyped-def]
     parents,
     orientation,
     pairs,
-    shares,
     upwards,
     sweeps,
+    members,
+    coefficients,
+    moved,
+    ways,
+    lone,
+    to_zero,
+    within,
+    turns,
+    row_sweeps,
 ):
-    """Move the numbers at places [nodes, columns] of a table into the set."""
+    """Move the numbers at places [nodes, columns] of a table into the set; without squares all weigh the same."""
     numbers = np.empty(places.shape, table.dtype)
+    weighed = np.ones(places.shape, table.dtype)
     for node in range(places.shape[0]):
         for column in range(places.shape[1]):
             numbers[node, column] = table[places[node, column]]
-    values = np.empty(len(sizes), numbers.dtype)
+            if len(squares):
+                weighed[node, column] = np.sqrt(squares[places[node, column]] + LEAST_SQUARE)
+    values = np.empty(count, numbers.dtype)
+    total, light = np.empty_like(values), np.empty_like(values)
     own = np.empty(len(classes), numbers.dtype)
     reached, excess, pooled = np.empty_like(own), np.empty_like(own), np.empty_like(own)
-    pressure = np.empty(len(pairs), numbers.dtype)
+    pressure, push = np.empty(len(pairs), numbers.dtype), np.empty(len(members), numbers.dtype)
+    norms = np.empty(max(len(pairs), len(members)), numbers.dtype)
     for column in range(numbers.shape[1]):
         values[:] = 0
+        total[:] = 0
         for node in range(len(class_of)):
-            values[class_of[node]] += signs[node] * numbers[node, column]
-        for one in range(len(sizes)):
-            values[one] /= sizes[one]
+            total[class_of[node]] += weighed[node, column]
+            values[class_of[node]] += signs[node] * weighed[node, column] * numbers[node, column]
+        for one in range(count):
+            values[one] /= total[one]
+            light[one] = 1 / total[one]
         for one in zero:
             values[one] = 0
         if len(classes):
-            _climb(values, sizes, classes, ends, parents, orientation, own, reached, excess, pooled)
+            _climb(values, total, classes, ends, parents, orientation, own, reached, excess, pooled)
         if len(pairs):
-            _sweep(values, pairs, shares, upwards, sweeps, pressure)
+            _sweep(values, light, pairs, upwards, sweeps, pressure, norms)
+        if len(push):
+            least, largest = _range(values, members)
+            _balance(values, light, members, coefficients, turns, row_sweeps, push, norms)
+            if within:
+                for one in members.flat:
+                    values[one] = min(max(values[one], least), largest)
+            for one in non_negative:
+                values[one] = max(values[one], 0)
+            for row in range(len(push)):
+                _finish(values, members[row], coefficients[row], moved[row], ways[row], lone[row], to_zero[row])
         for one in non_negative:
             values[one] = max(values[one], 0)
         for node in range(len(class_of)):
@@ -90,22 +122,84 @@ def _climb(values, sizes, classes, ends, parents, orientation, own, reached, exc
 
 
 @inlined
-def _sweep(values, pairs, shares, upwards, sweeps, pressure):  # type: ignore[no-untyped-def]
+def _sweep(values, light, pairs, upwards, sweeps, pressure, norms):  # type: ignore[no-untyped-def]
     """Sweep pairs in turn, and then raise what is below another."""
     pressure[:] = 0
+    for at in range(len(pairs)):
+        norms[at] = 1 / (light[pairs[at, 0]] + light[pairs[at, 1]])
     for _ in range(sweeps):
-        moved = values[0] * 0
+        settled = True
         for at in range(len(pairs)):
             lower, upper = pairs[at]
-            change = max(values[lower] - values[upper], -pressure[at])
+            change = max((values[lower] - values[upper]) * norms[at], -pressure[at])
             pressure[at] += change
-            values[lower] -= shares[at, 0] * change
-            values[upper] += shares[at, 1] * change
-            moved = max(moved, abs(change))
-        if moved <= _SETTLED:
+            values[lower] -= light[lower] * change
+            values[upper] += light[upper] * change
+            settled &= abs(change) <= _SETTLED * norms[at]
+        if settled:
             break
     for at in range(len(upwards)):
         values[upwards[at, 1]] = max(values[upwards[at, 1]], values[upwards[at, 0]])
+
+
+@inlined
+def _balance(values, light, members, coefficients, turns, sweeps, push, norms):  # type: ignore[no-untyped-def]
+    """Sweep rows in turn."""
+    push[:] = 0
+    width = members.shape[1]
+    for row in turns:
+        norm = values[0] * 0
+        for at in range(width):
+            norm += coefficients[row, at] * coefficients[row, at] * light[members[row, at]]
+        norms[row] = 1 / norm
+    for _ in range(sweeps):
+        settled = True
+        for row in turns:
+            excess = values[0] * 0
+            for at in range(width):
+                excess += coefficients[row, at] * values[members[row, at]]
+            change = max(excess * norms[row], -push[row])
+            settled &= abs(change) <= _SETTLED * norms[row]
+            push[row] += change
+            for at in range(width):
+                values[members[row, at]] -= coefficients[row, at] * light[members[row, at]] * change
+        if settled:
+            break
+
+
+@inlined
+def _range(values, members):  # type: ignore[no-untyped-def]
+    """Return the least and the largest of the values that rows speak of."""
+    least, largest = values[members[0, 0]], values[members[0, 0]]
+    for one in members.flat:
+        least, largest = min(least, values[one]), max(largest, values[one])
+    return least, largest
+
+
+@inlined
+def _finish(values, members, coefficients, moved, way, lone, to_zero):  # type: ignore[no-untyped-def]
+    """Move values until a row is obeyed: see ``adversary/hard/balances.py``."""
+    excess, size, movable, furthest = 0.0, 0.0, 0.0, -np.inf
+    for at in range(len(members)):
+        term = np.float64(coefficients[at]) * np.float64(values[members[at]])
+        excess += term
+        size += abs(term)
+        if moved[at]:
+            movable += abs(coefficients[at])
+        elif coefficients[at] != 0:
+            furthest = max(furthest, way * values[members[at]])
+    excess += MARGIN * size
+    if not excess > 0:
+        return
+    for at in range(len(members)):
+        if moved[at]:
+            value = values[members[at]]
+            after = way * np.nextafter(np.float32(value + way * (excess / movable)), np.float32(way * np.inf))
+            if lone:
+                after = min(after, furthest)
+            if to_zero:
+                after = 0.0
+            values[members[at]] = way * max(way * value, after)
 
 
 class CompiledProjection:
@@ -118,7 +212,7 @@ class CompiledProjection:
         self._arguments = (
             np.array(structure.class_of, np.int64),
             np.array(structure.signs, np.float32),
-            np.array(structure.sizes, np.float32),
+            len(structure.sizes),
             np.array(structure.zero, np.int64),
             np.array(structure.non_negative, np.int64),
             np.array(classes, np.int64),
@@ -126,22 +220,46 @@ class CompiledProjection:
             np.array(parents, np.int64),
             np.array(orientation, np.float32),
             np.array(turns, np.int64).reshape(-1, 2),
-            np.array([shares_of(pair, structure.sizes) for pair in turns], np.float32).reshape(-1, 2),
             np.array(upwards, np.int64).reshape(-1, 2),
-            sweeps_over(structure.rest),
+            sweeps_over(len(structure.rest)),
+            *_laid_out(structure),
         )
         nowhere = torch.empty(len(structure.class_of), 0, dtype=torch.long)
         compiled(lambda: self.project_(torch.empty(0), nowhere))
 
-    def project_(self, table: Tensor, places: Tensor) -> None:
+    def project_(self, table: Tensor, places: Tensor, squares: Tensor | None = None) -> None:
         """Project the numbers at places [nodes, columns] of a table's memory, in their place."""
-        project_columns(as_array(table), as_array(places), *self._arguments)
+        squares = table.new_empty(0) if squares is None else squares
+        project_columns(as_array(table), as_array(squares), as_array(places), *self._arguments)
 
-    def __call__(self, numbers: Tensor) -> Tensor:
-        """Return numbers [nodes, columns] in the set: the nearest, or near it."""
+    def __call__(self, numbers: Tensor, weights: Tensor | None = None) -> Tensor:
+        """Return numbers [nodes, columns] in the set: the nearest by their weights, or near it."""
         projected = numbers.clone(memory_format=torch.contiguous_format)
-        self.project_(projected.view(-1), torch.arange(projected.numel()).view_as(projected))
+        squares = None if weights is None else weights.square().view(-1)
+        self.project_(projected.view(-1), torch.arange(projected.numel()).view_as(projected), squares)
         return projected
+
+
+def _laid_out(structure: Structure) -> tuple[Any, ...]:
+    """Return rows by their classes and the rest, filled up with coefficients of 0, and how often they are swept."""
+    rows = structure.rows
+    width = max((len(row.classes) for row in rows), default=0)
+
+    def padded(kind: Any, values: Iterable[Sequence[float]]) -> Any:
+        filled = [[*one, *[0] * (width - len(one))] for one in values]
+        return np.array(filled, kind).reshape(len(rows), width)
+
+    return (
+        padded(np.int64, (row.classes + row.classes[:1] * (width - len(row.classes)) for row in rows)),
+        padded(np.float32, (row.coefficients for row in rows)),
+        padded(np.bool_, (row.moved for row in rows)),
+        np.array([-1 if row.falling else 1 for row in rows], np.float32),
+        np.array([row.lone for row in rows], np.bool_),
+        np.array([row.to_zero for row in rows], np.bool_),
+        structure.within,
+        np.array([rows.index(row) for turn in rows_in_turns(rows) for row in turn], np.int64),
+        sweeps_over(PAIRS_PER_ROW * len(rows)),
+    )
 
 
 def _preorder(trees: list[Tree]) -> tuple[list[int], list[int], list[int], list[float]]:
