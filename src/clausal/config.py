@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from clausal.choices import SCORERS, RegionName, ScorerName, SemanticsName, Ties
+from clausal.choices import SCORERS, AscentName, RegionName, ScorerName, SemanticsName, Ties
 from clausal.errors import InputError, did_you_mean
 from clausal.files import check_regular
 from clausal.presets import read_preset
@@ -180,7 +180,14 @@ class ClauseSettings(_Section):
         "mean stays the same; `auto` is all, up to where they would take longer than the facts of a batch",
     )
     steps: NonNegative = Field(10, description="ascent steps τ_a of the adversary")
-    learning_rate: PositiveReal = Field(0.1, description="learning rate of the ascent (AdaGrad)")
+    optimizer: AscentName = Field(
+        "adagrad",
+        description="how the adversary climbs: `adagrad`, as the authors' code; `sgd`, plain steps S + η g as in "
+        "Algorithm 1; `alternating`, one variable after the other to where the clause is violated most, others fixed",
+    )
+    learning_rate: PositiveReal | None = Field(
+        None, description="learning rate η of the ascent; by default 0.1 for `adagrad` and 1 for `sgd`"
+    )
     pooling: Literal["sum", "mean", "max", "logsumexp"] = Field(
         "sum", description="how the violations on the B sets of a clause become one"
     )

@@ -24,10 +24,10 @@ CLAUSES = (
 )
 
 
-def both(predictor, groups, sets=7, steps=6, rate=0.1, pooling="sum", semantics=None, region="domain"):
+def both(predictor, groups, sets=7, steps=6, pooling="sum", semantics=None, region="domain", optimizer="adagrad"):
     """What each of the two finds, and its inconsistency on that with the gradient by relations."""
     facts = torch.tensor([[0, 0, 1], [2, 1, 3], [4, 2, 5]])
-    adversary = GradientAscent(sets, steps, rate, pooling, semantics, region, facts)
+    adversary = GradientAscent(sets, steps, None, pooling, semantics, region, facts, optimizer)
     results = []
     for search, kind in ((ascend, ClauseLoss), (ascend_by_kernels, KernelLoss)):
         start = RealEntities(sets).find(predictor, groups, torch.Generator().manual_seed(3))
@@ -45,6 +45,35 @@ def test_sets_losses_and_gradients_are_those_of_torch(scorer, domain):
     predictor, groups = random_predictor(scorer, domain, dim=10, seed=6), groups_of(*CLAUSES)
     by_torch, by_kernels = both(predictor, groups)
     assert by_torch[-2].max() > 0
+    torch.testing.assert_close(by_kernels, by_torch, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("optimizer", ["sgd", "alternating"])
+@pytest.mark.parametrize("domain", [Box(0.2, 1.0), Box(-0.5, 2.0), Sphere(), Ball()], ids=repr)
+@pytest.mark.parametrize("scorer", TRILINEAR)
+def test_other_ascents_find_what_torch_finds(scorer, domain, optimizer):
+    # Not on the cube: where vectors are 0, scores are alike, and either atom of a body may decide.
+    predictor, groups = random_predictor(scorer, domain, dim=10, seed=6), groups_of(*CLAUSES)
+    by_torch, by_kernels = both(predictor, groups, steps=3, optimizer=optimizer)
+    assert by_torch[-2].max() > 0
+    torch.testing.assert_close(by_kernels, by_torch, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("optimizer", ["sgd", "alternating"])
+@pytest.mark.parametrize("semantics", [kind() for kind in SEMANTICS.values()], ids=list(SEMANTICS))
+@pytest.mark.parametrize("pooling", ["mean", "max"])
+def test_other_ascents_agree_for_every_semantics(pooling, semantics, optimizer):
+    # On the sphere, as at corners of the cube conditions are alike in value, and either may decide.
+    predictor, groups = random_predictor("complex", Sphere(), dim=6, seed=2), groups_of(*CLAUSES)
+    by_torch, by_kernels = both(predictor, groups, 5, 2, pooling, semantics, optimizer=optimizer)
+    torch.testing.assert_close(by_kernels, by_torch, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("optimizer", ["sgd", "alternating"])
+@pytest.mark.parametrize("region", ["hull", "discs", "roles"])
+def test_other_ascents_agree_in_every_region(region, optimizer):
+    predictor, groups = random_predictor("complex", Unbounded(), dim=6, seed=2), groups_of(*CLAUSES)
+    by_torch, by_kernels = both(predictor, groups, 5, 2, region=region, optimizer=optimizer)
     torch.testing.assert_close(by_kernels, by_torch, rtol=1e-4, atol=1e-5)
 
 

@@ -30,7 +30,14 @@ def make_adversary(settings: ClauseSettings, facts: Tensor) -> Adversary:
     if settings.adversary == "entities":
         return RealEntities(settings.sets, settings.pooling, semantics)
     ascent = GradientAscent(
-        settings.sets, settings.steps, settings.learning_rate, settings.pooling, semantics, settings.region, facts
+        settings.sets,
+        settings.steps,
+        settings.learning_rate,
+        settings.pooling,
+        semantics,
+        settings.region,
+        facts,
+        settings.optimizer,
     )
     if settings.adversary != "closed-form":
         return ascent

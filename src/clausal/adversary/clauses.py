@@ -52,6 +52,10 @@ class ClauseGroup:
         """Say how much each clause is violated on each set of vectors [clauses, sets, free, dim] → [clauses, sets]."""
         return semantics.violation(self.shape.formula, self.scores(predictor, vectors))
 
+    def degree(self, predictor: LinkPredictor, semantics: Semantics, vectors: Tensor) -> Tensor:
+        """Return the violation of each clause on each set before it is cut off at 0: as ``violation``."""
+        return semantics.degree(self.shape.formula, self.scores(predictor, vectors))
+
     def scores(self, predictor: LinkPredictor, vectors: Tensor) -> Tensor:
         """Score every atom on each set of vectors [clauses, sets, free, dim] → [clauses, sets, atoms]."""
         constants = self.constant_vectors(predictor)

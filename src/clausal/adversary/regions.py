@@ -60,6 +60,13 @@ def projected(predictor: LinkPredictor, region: Region | None, vectors: Tensor) 
     return predictor.scorer.join(region.project(predictor.scorer.components(vectors)))
 
 
+def farthest(predictor: LinkPredictor, region: Region | None, directions: Tensor) -> Tensor:
+    """Return the vectors of a region that lie farthest in the directions of free slots [clauses, sets, free, dim]."""
+    if region is None or isinstance(region, Balls):
+        return predictor.domain.farthest(directions)
+    return predictor.scorer.join(region.farthest(predictor.scorer.components(directions)))
+
+
 def limits_of(region: Region | None, free: int) -> Tensor:
     """Return what a region other than the domain knows of its free slots, to be kept while the entities move on."""
     assert isinstance(region, Boxes | Discs)

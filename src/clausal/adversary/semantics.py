@@ -49,14 +49,18 @@ class Semantics(ABC):
 
     @abstractmethod
     def excess(self, body: Tensor, head: Tensor) -> Tensor:
-        """Say by how much body ⇒ head is violated."""
+        """Say by how much body ⇒ head is violated; below 0 where it holds and something is left."""
 
     @abstractmethod
     def shortfall(self, value: Tensor) -> Tensor:
-        """Say by how much a formula that is no implication is violated."""
+        """Say by how much a formula that is no implication is violated; below 0 as ``excess``."""
 
     def violation(self, formula: Skeleton, scores: Tensor) -> Tensor:
         """Say by how much a formula is violated, given the scores of its atoms [..., atoms] → [...]."""
+        return torch.relu(self.degree(formula, scores))
+
+    def degree(self, formula: Skeleton, scores: Tensor) -> Tensor:
+        """Return the violation before it is cut off at 0: how far from it a formula that holds is."""
         match simplified(formula):
             case Not(Falsum()):
                 return 0 * scores[..., 0]
@@ -116,10 +120,10 @@ class Godel(Semantics):
         return torch.full_like(like, -torch.inf)
 
     def excess(self, body: Tensor, head: Tensor) -> Tensor:
-        return torch.relu(body - head)
+        return body - head
 
     def shortfall(self, value: Tensor) -> Tensor:
-        return torch.relu(-value)
+        return -value
 
 
 class Sum(Godel):
@@ -148,11 +152,11 @@ class Threshold(Godel):
         """Return τ′ − score from score − τ; formulas in negation normal form negate nothing but atoms."""
         return self.head - self.body - value
 
-    def violation(self, formula: Skeleton, scores: Tensor) -> Tensor:
+    def degree(self, formula: Skeleton, scores: Tensor) -> Tensor:
         formula = simplified(formula)
         if formula == Not(Falsum()):
             return 0 * scores[..., 0]
-        return torch.relu(self.value(negation_normal(Not(formula)), scores))
+        return self.value(negation_normal(Not(formula)), scores)
 
 
 class _OnTruthValues(Semantics):
@@ -198,7 +202,7 @@ class Lukasiewicz(_OnTruthValues):
         return (one + other).clamp_max(1)
 
     def excess(self, body: Tensor, head: Tensor) -> Tensor:
-        return torch.relu(body - head)
+        return body - head
 
 
 SEMANTICS: dict[str, type[Semantics]] = {kind.name: kind for kind in (Godel, Sum, Threshold, Product, Lukasiewicz)}

@@ -1,4 +1,4 @@
-"""Clauses by CPU kernels: gradient ascent on adversarial sets, and the inconsistency loss with its gradient.
+"""Clauses by CPU kernels: ascent on adversarial sets, and the inconsistency loss with its gradient.
 
 Kernels know the gradient of a trilinear score, and of violations made of linear forms, as Gödel's are. What another
 semantics or pooling makes of the scores is left to autograd, a few numbers for each set. Clauses that name entities,
@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from clausal.adversary.adversary import AdversarialSet, Adversary, GroupSet, Vectors
-from clausal.adversary.ascent import GradientAscent, RealEntities, ascend
+from clausal.adversary.ascent import SHARES, GradientAscent, RealEntities, ascend
 from clausal.adversary.clauses import ArgumentSlots, ClauseGroup
 from clausal.adversary.forms import violation_forms
 from clausal.adversary.regions import resolved
@@ -25,7 +25,7 @@ from clausal.fast.cpu.clauses import CPUClauseKernels
 from clausal.fast.features import FeatureLoss, has_features, is_at_corners, searches_vectors
 from clausal.fast.kernels import BoundSets, CornerFeatures, Forms
 from clausal.logic.shape import Skeleton
-from clausal.model.domains import Projection
+from clausal.model.domains import Ball, Box, Projection, Sphere
 from clausal.model.predictor import LinkPredictor
 from clausal.model.scorers.base import Terms
 
@@ -35,7 +35,7 @@ def ascend_by_kernels(
 ) -> list[Vectors]:
     """Do what ``ascend`` does by kernels."""
     found = list(start)
-    others = [i for i, group in enumerate(groups) if not has_features(predictor, group)]
+    others = [i for i, group in enumerate(groups) if not _is_climbed(ascent, predictor, group)]
     by_torch = ascend(ascent, predictor, [groups[i] for i in others], [found[i] for i in others])
     for i, one in zip(others, by_torch, strict=True):
         found[i] = one
@@ -43,8 +43,29 @@ def ascend_by_kernels(
     for i in fused:
         found[i] = Vectors(found[i].vectors.detach().contiguous())
     if fused:
-        _ascend_(ascent, predictor, [groups[i] for i in fused], [found[i].vectors for i in fused])
+        climb_ = _alternate_ if ascent.optimizer == "alternating" else _ascend_
+        climb_(ascent, predictor, [groups[i] for i in fused], [found[i].vectors for i in fused])
     return found
+
+
+def _is_climbed(ascent: GradientAscent, predictor: LinkPredictor, group: ClauseGroup) -> bool:
+    """Tell whether kernels climb on the sets of a group; alternating steps are known on domains, and by forms."""
+    if not has_features(predictor, group):
+        return False
+    if ascent.optimizer != "alternating":
+        return True
+    bounded = isinstance(predictor.domain, Box | Sphere | Ball) and resolved(ascent.region, predictor) == "domain"
+    return bounded and _packed_forms(group.shape.formula, ascent.semantics) is not None
+
+
+def _alternate_(
+    ascent: GradientAscent, predictor: LinkPredictor, groups: Sequence[ClauseGroup], sets: Sequence[Tensor]
+) -> None:
+    forms = [_packed_forms(group.shape.formula, ascent.semantics) for group in groups]
+    known, onto = [one for one in forms if one is not None], predictor.domain.projection
+    assert onto is not None
+    bound = _bind(groups, sets, predictor.relations)
+    _kernels_of(predictor).alternate_(bound, known, SHARES, ascent.steps, onto)
 
 
 def _ascend_(
@@ -52,12 +73,13 @@ def _ascend_(
 ) -> None:
     bound = _bind(groups, sets, predictor.relations)
     kernels = _kernels_of(predictor)
-    sums = [torch.full_like(vectors, 0.1) for vectors in sets]
+    plain = ascent.optimizer == "sgd"
+    sums = [torch.full_like(vectors[:0] if plain else vectors, 0.1) for vectors in sets]
     onto = predictor.domain.projection if resolved(ascent.region, predictor) == "domain" else None
     projections = ascent.projections(predictor, groups)
     weights = torch.ones(sum(map(len, groups)))
     for _ in range(ascent.steps):
-        _, slopes = _violations(ascent, kernels, groups, kernels.score(bound), weights)
+        _, slopes = _violations(ascent.climbed, kernels, groups, kernels.score(bound), weights)
         kernels.ascend_(bound, sums, slopes, ascent.learning_rate, onto or Projection())
         if onto is None:
             for vectors, project_ in zip(sets, projections, strict=True):

@@ -40,6 +40,15 @@ class CPUClauseKernels:
         return kernels
 
     @cached_property
+    def _alternate(self) -> Callable[..., None]:
+        alternate = set_kernels(self._terms).alternate
+        vectors, relations = np.zeros((0, 1, 1, self._terms.parts), np.float32), np.zeros((0, 1), np.float32)
+        ids, places, numbers = np.zeros((0, 1), np.int64), np.zeros(1, np.int64), np.zeros(0, np.float32)
+        forms, domain = (relations, numbers, np.zeros(0, np.int64)), (0, np.float32(0), np.float32(0))
+        compiled(lambda: alternate(vectors, relations, ids, places, places, *forms, numbers, 0, *domain, 0, 0))
+        return alternate
+
+    @cached_property
     def _by_forms(self) -> Callable[..., None]:
         (scores, slopes), forms, numbers = _nothing(2), np.zeros((0, 1), np.float32), np.zeros(0, np.float32)
         compiled(lambda: add_violations(scores, forms, numbers, np.zeros(0, np.int64), numbers, numbers, slopes))
@@ -91,13 +100,24 @@ class CPUClauseKernels:
         rate: float,
         onto: Projection,
     ) -> None:
-        """Take an AdaGrad step up, and project; a vector without a gradient stays as it is."""
-        numbers = np.float32(rate), PROJECTIONS[onto.kind], np.float32(onto.low), np.float32(onto.high)
+        """Take an AdaGrad step up, or a plain one where the sums are empty; a vector without a gradient stays."""
+        numbers = np.float32(rate), *_domain(onto)
         tasks = []
         for sets, squares, slope in zip(bound, sums, slopes, strict=True):
             tables = as_array(sets.vectors), as_array(squares), *_relations(sets)
             tasks.append((*tables, *_places(sets), as_array(slope.contiguous()), *numbers))
         _share(self._on_sets.ascend, tasks, [len(sets.vectors) * sets.vectors.shape[1] for sets in bound])
+
+    def alternate_(
+        self, bound: Sequence[BoundSets], forms: Sequence[Forms], shares: Sequence[float], steps: int, onto: Projection
+    ) -> None:
+        """Move one vector of each set after the other to where its clause is violated most."""
+        numbers = np.array(shares, np.float32), steps, *_domain(onto)
+        tasks = [
+            (as_array(sets.vectors), *_relations(sets), *_places(sets), *map(as_array, tables), *numbers)
+            for sets, tables in zip(bound, forms, strict=True)
+        ]
+        _share(self._alternate, tasks, [len(sets.vectors) * sets.vectors.shape[1] for sets in bound])
 
     def add_by_corners(
         self, corners: Sequence[CornerFeatures], ids: Tensor, relations: Tensor, slopes: Tensor, into: Tensor
@@ -135,6 +155,10 @@ def _relations(sets: BoundSets) -> tuple[NDArray[Any], NDArray[Any]]:
 
 def _places(sets: BoundSets) -> tuple[NDArray[Any], NDArray[Any]]:
     return np.array(sets.subjects, np.int64), np.array(sets.objects, np.int64)
+
+
+def _domain(onto: Projection) -> tuple[int, np.float32, np.float32]:
+    return PROJECTIONS[onto.kind], np.float32(onto.low), np.float32(onto.high)
 
 
 def _nothing(count: int) -> list[NDArray[Any]]:
