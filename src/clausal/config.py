@@ -156,9 +156,10 @@ class FactSettings(_Section):
 class ClauseSettings(_Section):
     """The adversary and the inconsistency loss."""
 
-    adversary: Literal["gradient", "closed-form", "entities", "none"] = Field(
+    adversary: Literal["gradient", "closed-form", "entities", "grounded", "none"] = Field(
         "gradient",
-        description="gradient ascent (ASR), closed form (cASR), random real entities, or no clauses at all",
+        description="gradient ascent (ASR), closed form (cASR), vectors of random real entities, clauses grounded on "
+        "real entities that learn from them too, or no clauses at all",
     )
     hard: Literal["none", "marked", "all"] = Field(
         "marked",
@@ -265,6 +266,11 @@ class EvaluateSettings(_Section):
         "mrr",
         description="filtered metric on valid that selects the model; `mrr, inconsistency` selects the most consistent "
         "one whose MRR is within `tolerance` of the best, and of equals the later",
+    )
+    keep: Literal["best", "last"] = Field(
+        "best",
+        description="the model that is kept: the best on valid, or that of the last epoch, as Algorithm 1 returns it; "
+        "with `last` training does not stop early",
     )
     tolerance: NonNegativeReal = Field(0.002, description="how much MRR `mrr, inconsistency` may give up")
     ties: Ties = Field(

@@ -125,7 +125,8 @@ def search_grid(
 def train_point(point: GridPoint, graph: Graph, clauses: Sequence[Clause]) -> Trial:
     """Train a row at one point of its grid, and return what it reached on valid; a divergence is a trial too."""
     row, seed = point.row, point.seed
-    settings = settings_of(row, seed, [*point.changes, *(f"{name}={value}" for name, value in point.values.items())])
+    values = [f"{name}={value}" for name, value in point.values.items()]
+    settings = settings_of(row, seed, ["evaluate.keep=best", *point.changes, *values])  # which stops early
     started = time.perf_counter()
     try:
         trained = train_row(row, row.graph(graph, clauses, seed), clauses, settings)

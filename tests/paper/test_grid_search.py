@@ -142,4 +142,4 @@ def test_the_chosen_preset_is_the_rows_preset_at_the_point_with_its_comments(tmp
     file = tmp_path / "chosen.toml"
     file.write_text(chosen_preset(row, {"model.dim": 50, "clauses.weight": 100}))
     assert file.read_text().startswith("# FB122: ASR-ComplEx\n")
-    assert Settings.load(file) == settings_of(row, 0, ["model.dim=50", "clauses.weight=100"])
+    assert Settings.load(file) == settings_of(row, 0, ["model.dim=50", "clauses.weight=100", "evaluate.keep=best"])

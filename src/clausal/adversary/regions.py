@@ -127,7 +127,7 @@ def _roles(predictor: LinkPredictor, group: ClauseGroup, facts: Tensor) -> Boxes
         return components.amin(0), components.amax(0)
 
     for clause, relations in enumerate(group.relations.tolist()):
-        for atom in _body_atoms(group):
+        for atom in body_atoms(group):
             for argument, position in enumerate(slots.positions):
                 slot, found = position[atom], limits(relations[atom], argument)
                 if slot < slots.free and found is not None:
@@ -136,7 +136,8 @@ def _roles(predictor: LinkPredictor, group: ClauseGroup, facts: Tensor) -> Boxes
     return Boxes(torch.minimum(low, high), torch.maximum(low, high))
 
 
-def _body_atoms(group: ClauseGroup) -> list[int]:
+def body_atoms(group: ClauseGroup) -> list[int]:
+    """Return the places of the atoms in the body of a group's clauses; none where they are no implications."""
     match group.shape.formula:
         case Implies(body, _):
             return [atom.index for atom in leaves(body)]

@@ -104,11 +104,11 @@ class UnionPredictor(LinkPredictor):
     def candidates(self, drawn: Tensor, facts: Tensor) -> Tensor:
         return drawn + facts[:, 0] // ENTITIES * ENTITIES
 
-    def random_arguments(self, shape: Sequence[int], generator: torch.Generator | None = None) -> Tensor:
+    def random_entities(self, shape: Sequence[int], generator: torch.Generator | None = None) -> Tensor:
         """Draw for each clause from the entities of its own base; every base has as many of the clauses."""
         base = torch.arange(shape[0], device=self.device) // (shape[0] // self.bases) * ENTITIES
         ids = torch.randint(ENTITIES, tuple(shape), generator=generator, device=self.device)
-        return self.encode(ids + base.view(-1, *[1] * (len(shape) - 1)))
+        return ids + base.view(-1, *[1] * (len(shape) - 1))
 
 
 def union_graph(bases: Sequence[KnowledgeBase]) -> Graph:
