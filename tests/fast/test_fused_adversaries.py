@@ -6,7 +6,7 @@ import torch
 from clausal.adversary import ClosedForm, GradientAscent, RealEntities
 from clausal.adversary.ascent import ascend
 from clausal.adversary.semantics import POOLINGS, SEMANTICS, Godel, Threshold
-from clausal.fast.clauses import KernelLoss, ascend_by_kernels
+from clausal.fast.clauses import KernelLoss, ascend_by_kernels, pair_form
 from clausal.model import SCORERS
 from clausal.model.domains import Ball, Box, Cube, Sphere, Unbounded
 from clausal.training.objective import ClauseLoss
@@ -103,6 +103,26 @@ def test_threads_share_the_sets_without_changing_them():
     finally:
         torch.set_num_threads(before)
     assert all(torch.equal(one, other) for one, other in zip(*results, strict=True))
+
+
+@pytest.mark.parametrize("semantics", [Godel(), Threshold(0.1, 0.2)], ids=["godel", "threshold"])
+@pytest.mark.parametrize("domain", [Sphere(), Ball()], ids=repr)
+@pytest.mark.parametrize("scorer", TRILINEAR)
+def test_closed_forms_on_sphere_and_ball_have_the_losses_and_gradients_of_torch(scorer, domain, semantics):
+    predictor = random_predictor(scorer, domain, dim=6, seed=7)
+    texts = (
+        "p(X, Y) => q(Y, X)",
+        "r(X, Y) => s(X, Y)",
+        "p(X, Y) => p(Y, X)",
+        "p(X, X) => q(X, X)",
+        "p(X, Y) <=> s(X, Y)",
+    )
+    groups = groups_of(*texts, "p(X, Y), q(Y, Z) => r(X, Z)")
+    adversary = ClosedForm(None, semantics)
+    by_kernel = [pair_form(adversary, predictor, group) is not None for group in groups]
+    assert any(by_kernel) == (type(semantics) is Godel)
+    assert not any(by_kernel[-3:])
+    assert_same_gradients(predictor, groups, adversary, adversary.find(predictor, groups))
 
 
 @pytest.mark.parametrize("semantics", [Godel(), Threshold(0.1, 0.2)], ids=["godel", "threshold"])

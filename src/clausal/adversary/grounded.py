@@ -2,7 +2,7 @@
 
 What methods did before adversarial sets, and the baseline for them. Rocktäschel et al. (2015) ground clauses on pairs
 that occur in facts, with the product semantics; KALE (Guo et al. 2016) on rules of which some atom is a fact. Here
-every second grounding of a clause begins from a train fact of one of its body's relations, the others are drawn from all
+every second grounding of a clause begins from a train fact of a relation in its body, and others are drawn from all
 entities. Nothing is searched for, and the cost is that of the clauses; but what a clause says is learned by the
 entities that were drawn, and not for all vectors.
 """

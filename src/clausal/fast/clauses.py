@@ -18,12 +18,13 @@ from torch import Tensor
 from clausal.adversary.adversary import AdversarialSet, Adversary, GroupSet, Vectors
 from clausal.adversary.ascent import SHARES, GradientAscent, RealEntities, ascend
 from clausal.adversary.clauses import ArgumentSlots, ClauseGroup
+from clausal.adversary.closed_form import ClosedForm
 from clausal.adversary.forms import violation_forms
 from clausal.adversary.regions import resolved
 from clausal.adversary.semantics import Semantics
 from clausal.fast.cpu.clauses import CPUClauseKernels
 from clausal.fast.features import FeatureLoss, has_features, is_at_corners, searches_vectors
-from clausal.fast.kernels import BoundSets, CornerFeatures, Forms
+from clausal.fast.kernels import BoundSets, CornerFeatures, Forms, PairForm
 from clausal.logic.shape import Skeleton
 from clausal.model.domains import Ball, Box, Projection, Sphere
 from clausal.model.predictor import LinkPredictor
@@ -94,6 +95,7 @@ class KernelLoss(FeatureLoss):
         self._kernels = _kernels_of(predictor)
         self._searcher = searches_vectors(adversary)
         self._at_corners = all(is_at_corners(adversary, predictor, group) for group in groups)
+        self._pairs = [pair_form(adversary, predictor, group) for group in groups]
         self._fused = False
 
     def adopt(self, found: AdversarialSet) -> None:
@@ -120,6 +122,8 @@ class KernelLoss(FeatureLoss):
         corners = [one for one in self._prepared if isinstance(one, list)]
         if self._at_corners and len(corners) == len(self.groups):
             return self._add_gradient_at_corners(corners, slopes, into)
+        if any(self._pairs) and not any(group.shape.constants for group in self.groups):
+            return self._add_gradient_of_pairs(slopes, into)
         return None
 
     def _prepare(self, group: ClauseGroup, found: GroupSet) -> GroupSet | Tensor | list[CornerFeatures]:
@@ -148,6 +152,42 @@ class KernelLoss(FeatureLoss):
             relations = self.predictor.relations
             largest.append(self._kernels.add_by_corners(alternatives, group.relations, relations, of_group, into))
         return torch.cat(largest)
+
+    def _add_gradient_of_pairs(self, slopes: Tensor, into: Tensor) -> Tensor:
+        """Add the gradient of pairs of variables by a kernel, and that of other groups by autograd."""
+        relations, largest = self.predictor.relations, []
+        by_group = slopes.split([len(group) for group in self.groups])
+        for group, pairs, of_group, prepared in zip(self.groups, self._pairs, by_group, self._prepared, strict=True):
+            if pairs is not None:
+                largest.append(self._kernels.add_of_pairs(pairs, group.relations, relations, of_group, into))
+                continue
+            inconsistency = self._inconsistency_of(group, prepared)
+            (gradient,) = torch.autograd.grad((of_group * inconsistency).sum(), relations)
+            into += gradient
+            largest.append(inconsistency.detach())
+        return torch.cat(largest)
+
+
+def pair_form(adversary: Adversary, predictor: LinkPredictor, group: ClauseGroup) -> PairForm | None:
+    """Return the form of a group's closed form on sphere or ball, if it is one in two variables that all atoms have."""
+    if type(adversary) is not ClosedForm or not adversary.in_domain(predictor):
+        return None
+    if not isinstance(predictor.domain, Sphere | Ball) or not has_features(predictor, group):
+        return None
+    alternatives, slots = adversary.alternatives(predictor, group), group.slots(predictor)
+    terms = predictor.scorer.terms
+    if not alternatives or len(alternatives) > 1 or len(alternatives[0].offsets) > 1 or slots.free != 2:
+        return None
+    assert terms is not None
+    if terms.parts > 2 or any(subject == object for subject, object in zip(*slots.positions, strict=True)):
+        return None
+    (forms,) = alternatives
+    return PairForm(
+        tuple(forms.matrix[0].tolist()),
+        tuple(subject > 0 for subject in slots.positions[0]),
+        forms.offsets.item(),
+        predictor.scorer.dim // terms.parts,
+    )
 
 
 class _Scores(torch.autograd.Function):

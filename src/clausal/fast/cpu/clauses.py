@@ -13,7 +13,8 @@ from torch import Tensor
 
 from clausal.fast.cpu.compiling import as_array, compiled, share
 from clausal.fast.cpu.sets import KernelsOfTerms, add_to_rows, add_violations, best_corners, set_kernels
-from clausal.fast.kernels import PROJECTIONS, BoundSets, CornerFeatures, Forms
+from clausal.fast.cpu.spectra import pair_kernel
+from clausal.fast.kernels import PROJECTIONS, BoundSets, CornerFeatures, Forms, PairForm
 from clausal.model.domains import Projection
 from clausal.model.scorers.base import Terms
 
@@ -53,6 +54,13 @@ class CPUClauseKernels:
         (scores, slopes), forms, numbers = _nothing(2), np.zeros((0, 1), np.float32), np.zeros(0, np.float32)
         compiled(lambda: add_violations(scores, forms, numbers, np.zeros(0, np.int64), numbers, numbers, slopes))
         return add_violations
+
+    @cached_property
+    def _of_pairs(self) -> Callable[..., None]:
+        kernel, numbers, flags = pair_kernel(self._terms), np.zeros(0, np.float32), np.zeros(0, np.bool_)
+        table, ids = np.zeros((0, 1), np.float32), np.zeros((0, 1), np.int64)
+        compiled(lambda: kernel(numbers, flags, np.float32(0), 0, table, ids, numbers, numbers, table))
+        return kernel
 
     @cached_property
     def _at_corners(self) -> Callable[..., None]:
@@ -118,6 +126,14 @@ class CPUClauseKernels:
             for sets, tables in zip(bound, forms, strict=True)
         ]
         _share(self._alternate, tasks, [len(sets.vectors) * sets.vectors.shape[1] for sets in bound])
+
+    def add_of_pairs(self, pairs: PairForm, ids: Tensor, relations: Tensor, slopes: Tensor, into: Tensor) -> Tensor:
+        """Return [maxᵢ σmax(Mᵢ) + constant]₊ of each clause; add its gradient times slopes to that by relations."""
+        largest = np.zeros(len(ids), np.float32)
+        form = np.array(pairs.coefficients, np.float32), np.array(pairs.swapped), np.float32(pairs.constant)
+        tables = as_array(relations), as_array(ids), as_array(slopes)
+        self._of_pairs(*form, pairs.width, *tables, largest, as_array(into))
+        return torch.from_numpy(largest)
 
     def add_by_corners(
         self, corners: Sequence[CornerFeatures], ids: Tensor, relations: Tensor, slopes: Tensor, into: Tensor
