@@ -13,6 +13,8 @@ RegionName = Literal["auto", "domain", "hull", "discs", "roles"]
 
 ``auto`` is the domain if it is bounded, the hull on the cone, else discs for scorers of complex numbers, else the hull.
 """
+AscentName = Literal["adagrad", "sgd", "alternating"]
+"""How an adversary climbs: by AdaGrad, by plain gradient steps, or by the best vector of one variable in turn."""
 Ties = Literal["realistic", "optimistic", "pessimistic"]
 """Where a fact ranks among those of the same score: in the middle, before them or after them."""
 Filter = Literal["full", "partial"]

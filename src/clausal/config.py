@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from clausal.choices import SCORERS, RegionName, ScorerName, SemanticsName, Ties
+from clausal.choices import SCORERS, AscentName, RegionName, ScorerName, SemanticsName, Ties
 from clausal.errors import InputError, did_you_mean
 from clausal.files import check_regular
 from clausal.presets import read_preset
@@ -156,9 +156,10 @@ class FactSettings(_Section):
 class ClauseSettings(_Section):
     """The adversary and the inconsistency loss."""
 
-    adversary: Literal["gradient", "closed-form", "entities", "none"] = Field(
+    adversary: Literal["gradient", "closed-form", "entities", "grounded", "none"] = Field(
         "gradient",
-        description="gradient ascent (ASR), closed form (cASR), random real entities, or no clauses at all",
+        description="gradient ascent (ASR), closed form (cASR), vectors of random real entities, clauses grounded on "
+        "real entities that learn from them too, or no clauses at all",
     )
     hard: Literal["none", "marked", "all"] = Field(
         "marked",
@@ -180,7 +181,14 @@ class ClauseSettings(_Section):
         "mean stays the same; `auto` is all, up to where they would take longer than the facts of a batch",
     )
     steps: NonNegative = Field(10, description="ascent steps τ_a of the adversary")
-    learning_rate: PositiveReal = Field(0.1, description="learning rate of the ascent (AdaGrad)")
+    optimizer: AscentName = Field(
+        "adagrad",
+        description="how the adversary climbs: `adagrad`, as the authors' code; `sgd`, plain steps S + η g as in "
+        "Algorithm 1; `alternating`, one variable after the other to where the clause is violated most, others fixed",
+    )
+    learning_rate: PositiveReal | None = Field(
+        None, description="learning rate η of the ascent; by default 0.1 for `adagrad` and 1 for `sgd`"
+    )
     pooling: Literal["sum", "mean", "max", "logsumexp"] = Field(
         "sum", description="how the violations on the B sets of a clause become one"
     )
@@ -258,6 +266,11 @@ class EvaluateSettings(_Section):
         "mrr",
         description="filtered metric on valid that selects the model; `mrr, inconsistency` selects the most consistent "
         "one whose MRR is within `tolerance` of the best, and of equals the later",
+    )
+    keep: Literal["best", "last"] = Field(
+        "best",
+        description="the model that is kept: the best on valid, or that of the last epoch, as Algorithm 1 returns it; "
+        "with `last` training does not stop early",
     )
     tolerance: NonNegativeReal = Field(0.002, description="how much MRR `mrr, inconsistency` may give up")
     ties: Ties = Field(

@@ -27,6 +27,7 @@ FACT_AXES: Axes = {
     "model.dim": (20, 50, 100, 150, 200),
     "model.domain": ("cube", "sphere"),
     "facts.margin": (1, 2, 5, 10),
+    "train.passes": (1, 10),
 }
 CLAUSE_AXES: Axes = {
     "clauses.weight": (1, 10, 100, 1_000, 10_000),
@@ -38,6 +39,9 @@ CLAUSE_AXES: Axes = {
 KALE_AXES: Axes = {"kale.dim": (20, 50, 100), "kale.margin": (0.1, 0.12, 0.15, 0.2)}
 RULE_AXES: Axes = {"kale.rule_weight": (0.01, 0.05, 0.1)}
 """Of Guo et al.'s KALE; its rule weight is for KALE-Joint alone."""
+
+_BEFORE = {"train.passes": 10}
+"""What trainings had that older journals do not name."""
 
 _ALL = {**FACT_AXES, **CLAUSE_AXES, **KALE_AXES, **RULE_AXES}
 
@@ -125,7 +129,8 @@ def search_grid(
 def train_point(point: GridPoint, graph: Graph, clauses: Sequence[Clause]) -> Trial:
     """Train a row at one point of its grid, and return what it reached on valid; a divergence is a trial too."""
     row, seed = point.row, point.seed
-    settings = settings_of(row, seed, [*point.changes, *(f"{name}={value}" for name, value in point.values.items())])
+    values = [f"{name}={value}" for name, value in point.values.items()]
+    settings = settings_of(row, seed, ["evaluate.keep=best", *point.changes, *values])  # which stops early
     started = time.perf_counter()
     try:
         trained = train_row(row, row.graph(graph, clauses, seed), clauses, settings)
@@ -149,6 +154,8 @@ def _outcome(trial: Trial) -> str:
 
 
 def _key(about: Mapping[str, Any], values: Mapping[str, Any]) -> str:
+    if not any(name.startswith("kale.") for name in values):
+        values = {**_BEFORE, **values}
     return json.dumps([*(about.get(name) for name in ("table", "row", "changes", "seed")), values], sort_keys=True)
 
 

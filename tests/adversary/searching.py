@@ -19,7 +19,7 @@ def largest_found(predictor, group, semantics=None, region="domain", sets=64, st
     best = 0.0
     for step in range(steps):
         vectors.requires_grad_()
-        value = semantics.unclipped(group.shape.formula, group.scores(predictor, vectors))
+        value = group.unclipped(predictor, semantics, vectors)
         best = max(best, value.max().item())
         (gradient,) = torch.autograd.grad(value.sum(), vectors)
         length = gradient.flatten(2).norm(dim=-1)[..., None, None].clamp_min(1e-12)

@@ -8,7 +8,15 @@ import pytest
 import torch
 from torch import Tensor
 
-from clausal.adversary import ClosedForm, GradientAscent, GroupSet, RealEntities, Vectors, check_adversary
+from clausal.adversary import (
+    ClosedForm,
+    GradientAscent,
+    GroundedClauses,
+    GroupSet,
+    RealEntities,
+    Vectors,
+    check_adversary,
+)
 from clausal.adversary.adversary import from_tensors, to_tensors
 from clausal.model import ContractError, Cube, Sphere
 from random_models import groups_of, random_predictor
@@ -16,6 +24,7 @@ from random_models import groups_of, random_predictor
 ADVERSARIES = {
     "gradient": GradientAscent(sets=3, steps=2),
     "entities": RealEntities(sets=3),
+    "grounded": GroundedClauses(torch.tensor([[0, 0, 1], [2, 1, 3], [4, 0, 5]]), sets=3),
     "closed form": ClosedForm(),
     "closed form with a fallback": ClosedForm(GradientAscent(sets=3, steps=2)),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from typing import get_args
 
 import pytest
 import torch
@@ -10,6 +11,7 @@ import torch
 from clausal.adversary import GradientAscent, RealEntities
 from clausal.adversary.hard.structure import Demands, structure_of
 from clausal.bounds.balls.phases import scores_at_best_phases
+from clausal.choices import AscentName
 from clausal.config import Settings
 from clausal.evaluation.counting import QueryBatch
 from clausal.evaluation.entities.matrices import Memory
@@ -36,12 +38,14 @@ def model(device):
 
 
 def ascents(search, device):
-    """The sets that an ascent finds, three times in a row, as a recorded one changes its ways."""
+    """The sets that each ascent finds, three times in a row, as a recorded one changes its ways."""
     predictor, groups = model(device)
-    ascent, found = GradientAscent(sets=4, steps=5), []
-    for seed in range(3):
-        start = RealEntities(4).find(predictor, groups, torch.Generator(device).manual_seed(seed))
-        found += [one.vectors for one in search(ascent, predictor, groups, start)]
+    found = []
+    for optimizer in get_args(AscentName):
+        ascent = GradientAscent(sets=4, steps=5, optimizer=optimizer)
+        for seed in range(3):
+            start = RealEntities(4).find(predictor, groups, torch.Generator(device).manual_seed(seed))
+            found += [one.vectors for one in search(ascent, predictor, groups, start)]
     return found
 
 

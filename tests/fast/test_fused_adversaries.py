@@ -6,7 +6,7 @@ import torch
 from clausal.adversary import ClosedForm, GradientAscent, RealEntities
 from clausal.adversary.ascent import ascend
 from clausal.adversary.semantics import POOLINGS, SEMANTICS, Godel, Threshold
-from clausal.fast.clauses import KernelLoss, ascend_by_kernels
+from clausal.fast.clauses import KernelLoss, ascend_by_kernels, pair_form
 from clausal.model import SCORERS
 from clausal.model.domains import Ball, Box, Cube, Sphere, Unbounded
 from clausal.training.objective import ClauseLoss
@@ -24,10 +24,10 @@ CLAUSES = (
 )
 
 
-def both(predictor, groups, sets=7, steps=6, rate=0.1, pooling="sum", semantics=None, region="domain"):
+def both(predictor, groups, sets=7, steps=6, pooling="sum", semantics=None, region="domain", optimizer="adagrad"):
     """What each of the two finds, and its inconsistency on that with the gradient by relations."""
     facts = torch.tensor([[0, 0, 1], [2, 1, 3], [4, 2, 5]])
-    adversary = GradientAscent(sets, steps, rate, pooling, semantics, region, facts)
+    adversary = GradientAscent(sets, steps, None, pooling, semantics, region, facts, optimizer)
     results = []
     for search, kind in ((ascend, ClauseLoss), (ascend_by_kernels, KernelLoss)):
         start = RealEntities(sets).find(predictor, groups, torch.Generator().manual_seed(3))
@@ -45,6 +45,35 @@ def test_sets_losses_and_gradients_are_those_of_torch(scorer, domain):
     predictor, groups = random_predictor(scorer, domain, dim=10, seed=6), groups_of(*CLAUSES)
     by_torch, by_kernels = both(predictor, groups)
     assert by_torch[-2].max() > 0
+    torch.testing.assert_close(by_kernels, by_torch, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("optimizer", ["sgd", "alternating"])
+@pytest.mark.parametrize("domain", [Box(0.2, 1.0), Box(-0.5, 2.0), Sphere(), Ball()], ids=repr)
+@pytest.mark.parametrize("scorer", TRILINEAR)
+def test_other_ascents_find_what_torch_finds(scorer, domain, optimizer):
+    # Not on the cube: where vectors are 0, scores are alike, and either atom of a body may decide.
+    predictor, groups = random_predictor(scorer, domain, dim=10, seed=6), groups_of(*CLAUSES)
+    by_torch, by_kernels = both(predictor, groups, steps=3, optimizer=optimizer)
+    assert by_torch[-2].max() > 0
+    torch.testing.assert_close(by_kernels, by_torch, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("optimizer", ["sgd", "alternating"])
+@pytest.mark.parametrize("semantics", [kind() for kind in SEMANTICS.values()], ids=list(SEMANTICS))
+@pytest.mark.parametrize("pooling", ["mean", "max"])
+def test_other_ascents_agree_for_every_semantics(pooling, semantics, optimizer):
+    # On the sphere, as at corners of the cube conditions are alike in value, and either may decide.
+    predictor, groups = random_predictor("complex", Sphere(), dim=6, seed=2), groups_of(*CLAUSES)
+    by_torch, by_kernels = both(predictor, groups, 5, 2, pooling, semantics, optimizer=optimizer)
+    torch.testing.assert_close(by_kernels, by_torch, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("optimizer", ["sgd", "alternating"])
+@pytest.mark.parametrize("region", ["hull", "discs", "roles"])
+def test_other_ascents_agree_in_every_region(region, optimizer):
+    predictor, groups = random_predictor("complex", Unbounded(), dim=6, seed=2), groups_of(*CLAUSES)
+    by_torch, by_kernels = both(predictor, groups, 5, 2, region=region, optimizer=optimizer)
     torch.testing.assert_close(by_kernels, by_torch, rtol=1e-4, atol=1e-5)
 
 
@@ -74,6 +103,26 @@ def test_threads_share_the_sets_without_changing_them():
     finally:
         torch.set_num_threads(before)
     assert all(torch.equal(one, other) for one, other in zip(*results, strict=True))
+
+
+@pytest.mark.parametrize("semantics", [Godel(), Threshold(0.1, 0.2)], ids=["godel", "threshold"])
+@pytest.mark.parametrize("domain", [Sphere(), Ball()], ids=repr)
+@pytest.mark.parametrize("scorer", TRILINEAR)
+def test_closed_forms_on_sphere_and_ball_have_the_losses_and_gradients_of_torch(scorer, domain, semantics):
+    predictor = random_predictor(scorer, domain, dim=6, seed=7)
+    texts = (
+        "p(X, Y) => q(Y, X)",
+        "r(X, Y) => s(X, Y)",
+        "p(X, Y) => p(Y, X)",
+        "p(X, X) => q(X, X)",
+        "p(X, Y) <=> s(X, Y)",
+    )
+    groups = groups_of(*texts, "p(X, Y), q(Y, Z) => r(X, Z)")
+    adversary = ClosedForm(None, semantics)
+    by_kernel = [pair_form(adversary, predictor, group) is not None for group in groups]
+    assert any(by_kernel) == (type(semantics) is Godel)
+    assert not any(by_kernel[-3:])
+    assert_same_gradients(predictor, groups, adversary, adversary.find(predictor, groups))
 
 
 @pytest.mark.parametrize("semantics", [Godel(), Threshold(0.1, 0.2)], ids=["godel", "threshold"])

@@ -223,6 +223,15 @@ def test_early_stopping_keeps_the_best_model(base):
     assert [record["epoch"] for record in records if "valid" in record] == [2, 4, 6, 8, 10]
 
 
+def test_the_last_model_can_be_kept_and_the_best_is_still_there(base):
+    settings = settings_with(train={"epochs": 6, "passes": 1}, evaluate={"every": 1, "patience": 2, "keep": "last"})
+    training = prepare(base.graph, base.clauses, settings)
+    seen = scripted(training, [0.1, 0.3, 0.2, 0.2, 0.2, 0.2])
+    assert identical(parameters(training.run()), seen[-1])
+    assert (training.position.best_epoch, training.position.epoch, training.position.stopped) == (2, 6, False)
+    assert identical(parameters(training.adopt_best()), seen[1])
+
+
 @pytest.mark.parametrize(
     ("values", "inconsistencies", "kept"),
     [

@@ -10,6 +10,7 @@ from clausal.adversary.certificates import Certificate, certify
 from clausal.adversary.clauses import ClauseGroup, group_clauses
 from clausal.adversary.closed_form import ClosedForm, WorstCase, without_closed_form
 from clausal.adversary.contracts import check_adversary
+from clausal.adversary.grounded import GroundedClauses, Groundings
 from clausal.adversary.reciprocal import by_clause, readings_of
 from clausal.adversary.regions import resolved
 from clausal.adversary.semantics import POOLINGS, SEMANTICS, Semantics, make_semantics
@@ -23,6 +24,8 @@ __all__ = [
     "ClauseGroup",
     "ClosedForm",
     "GradientAscent",
+    "GroundedClauses",
+    "Groundings",
     "GroupSet",
     "RealEntities",
     "Semantics",

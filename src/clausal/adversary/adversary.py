@@ -81,6 +81,9 @@ class Adversary(ABC):
     Derive your own from this class, check it with ``clausal.check_adversary`` and give it to ``clausal.train``.
     """
 
+    moves_entities: ClassVar[bool] = False
+    """Whether its loss has a gradient by vectors of entities that no clause names."""
+
     @abstractmethod
     def find(
         self,

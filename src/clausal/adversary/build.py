@@ -10,6 +10,7 @@ from clausal.adversary.adversary import Adversary
 from clausal.adversary.ascent import GradientAscent, RealEntities
 from clausal.adversary.clauses import ClauseGroup, group_clauses
 from clausal.adversary.closed_form import ClosedForm, without_closed_form
+from clausal.adversary.grounded import GroundedClauses
 from clausal.adversary.reciprocal import readings_of
 from clausal.adversary.semantics import make_semantics
 from clausal.config import ClauseSettings
@@ -25,12 +26,21 @@ _FALLBACKS = {
 
 
 def make_adversary(settings: ClauseSettings, facts: Tensor) -> Adversary:
-    """Make the adversary that the settings name; train facts [facts, 3] are for the region ``roles``."""
+    """Make the adversary that the settings name; it grounds clauses on train facts [facts, 3], or has their roles."""
     semantics = make_semantics(settings)
     if settings.adversary == "entities":
         return RealEntities(settings.sets, settings.pooling, semantics)
+    if settings.adversary == "grounded":
+        return GroundedClauses(facts, settings.sets, settings.pooling, semantics)
     ascent = GradientAscent(
-        settings.sets, settings.steps, settings.learning_rate, settings.pooling, semantics, settings.region, facts
+        settings.sets,
+        settings.steps,
+        settings.learning_rate,
+        settings.pooling,
+        semantics,
+        settings.region,
+        facts,
+        settings.optimizer,
     )
     if settings.adversary != "closed-form":
         return ascent

@@ -152,7 +152,7 @@ class _Search:
         best, best_value = vectors.clone(), vectors.new_full(vectors.shape[:2], -torch.inf)
 
         def unclipped() -> Tensor:
-            found = self.semantics.unclipped(group.shape.formula, group.scores(predictor, vectors))
+            found = group.unclipped(predictor, self.semantics, vectors)
             better = found.detach() > best_value
             best[better], best_value[better] = vectors.detach()[better], found.detach()[better]
             return found.sum()

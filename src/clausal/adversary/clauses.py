@@ -67,6 +67,10 @@ class ClauseGroup:
         """Return forms in the scores of atoms as forms in those of the columns of ``relations``."""
         return forms
 
+    def unclipped(self, predictor: LinkPredictor, semantics: Semantics, vectors: Tensor) -> Tensor:
+        """Return the violation of each clause on each set before it is cut off at 0: as ``violation``."""
+        return semantics.unclipped(self.shape.formula, self.scores(predictor, vectors))
+
     def scores(self, predictor: LinkPredictor, vectors: Tensor) -> Tensor:
         """Score every atom on each set of vectors [clauses, sets, free, dim] → [clauses, sets, atoms]."""
         return self.row_scores(predictor, vectors)

@@ -60,6 +60,13 @@ def projected(predictor: LinkPredictor, region: Region | None, vectors: Tensor) 
     return predictor.scorer.join(region.project(predictor.scorer.components(vectors)))
 
 
+def farthest(predictor: LinkPredictor, region: Region | None, directions: Tensor) -> Tensor:
+    """Return the vectors of a region that lie farthest in the directions of free slots [clauses, sets, free, dim]."""
+    if region is None or isinstance(region, Balls):
+        return predictor.domain.farthest(directions)
+    return predictor.scorer.join(region.farthest(predictor.scorer.components(directions)))
+
+
 def limits_of(region: Region | None, free: int) -> Tensor:
     """Return what a region other than the domain knows of its free slots, to be kept while the entities move on."""
     assert isinstance(region, Boxes | Discs)
@@ -120,7 +127,7 @@ def _roles(predictor: LinkPredictor, group: ClauseGroup, facts: Tensor) -> Boxes
         return components.amin(0), components.amax(0)
 
     for clause, relations in enumerate(group.relations.tolist()):
-        for row in (row for atom in _body_atoms(group) for row in group.rows_of(atom)):
+        for row in (row for atom in body_atoms(group) for row in group.rows_of(atom)):
             for argument, position in enumerate(slots.positions):
                 slot, found = position[row], limits(relations[row], argument)
                 if slot < slots.free and found is not None:
@@ -129,7 +136,8 @@ def _roles(predictor: LinkPredictor, group: ClauseGroup, facts: Tensor) -> Boxes
     return Boxes(torch.minimum(low, high), torch.maximum(low, high))
 
 
-def _body_atoms(group: ClauseGroup) -> list[int]:
+def body_atoms(group: ClauseGroup) -> list[int]:
+    """Return the places of the atoms in the body of a group's clauses; none where they are no implications."""
     match group.shape.formula:
         case Implies(body, _):
             return [atom.index for atom in leaves(body)]

@@ -25,6 +25,11 @@ class Boxes:
         count = free.shape[2]
         return free.clamp(self.low[:, None, :count], self.high[:, None, :count])
 
+    def farthest(self, directions: Tensor) -> Tensor:
+        """Return the points that lie farthest in directions [clauses, sets, free, components, size]."""
+        count = directions.shape[2]
+        return torch.where(directions < 0, self.low[:, None, :count], self.high[:, None, :count])
+
 
 @dataclass(frozen=True, eq=False)
 class Balls:
@@ -56,6 +61,10 @@ class Discs:
         modulus = torch.linalg.vector_norm(free, dim=-1, keepdim=True)
         tiny = torch.finfo(free.dtype).tiny
         return free * (self.radius[:, None, :, :, None] / modulus.clamp_min(tiny)).clamp_max(1)
+
+    def farthest(self, directions: Tensor) -> Tensor:
+        """Return the points that lie farthest in directions [clauses, sets, free, components, size]."""
+        return self.radius[:, None, :, :, None] * Sphere().project(directions)
 
 
 Region = Boxes | Balls | Discs

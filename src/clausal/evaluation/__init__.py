@@ -2,7 +2,14 @@
 
 from clausal.choices import Filter, Ties
 from clausal.evaluation.calibration import Calibration, calibrate
-from clausal.evaluation.classification import Classification, auc_pr, auc_roc, classify, evaluate_labelled
+from clausal.evaluation.classification import (
+    Classification,
+    auc_pr,
+    auc_pr_trapezoid,
+    auc_roc,
+    classify,
+    evaluate_labelled,
+)
 from clausal.evaluation.entailed import EntailedFirst
 from clausal.evaluation.evaluate import Evaluation, evaluate
 from clausal.evaluation.known import Known
@@ -22,6 +29,7 @@ __all__ = [
     "Ranks",
     "Ties",
     "auc_pr",
+    "auc_pr_trapezoid",
     "auc_roc",
     "calibrate",
     "classify",

@@ -88,6 +88,8 @@ def _fused_step(objective: Objective, optimizer: torch.optim.Optimizer) -> str |
         return f"the fused one takes AdaGrad's steps, and train.optimizer is {objective.settings.train.optimizer}"
     if facts.l2_entities:
         return "the fused one touches the entities of a batch alone, and facts.l2_entities moves all of them"
+    if objective.groups and objective.clauses.adversary.moves_entities:
+        return "the fused one moves the entities of a batch alone, and grounded clauses move others too"
     if predictor.domain.projection is None:
         return f"the fused one cannot project onto {predictor.domain!r}"
     found = find_kernels(predictor.device)

@@ -1,4 +1,4 @@
-"""Clauses by CPU kernels: gradient ascent on adversarial sets, and the inconsistency loss with its gradient.
+"""Clauses by CPU kernels: ascent on adversarial sets, and the inconsistency loss with its gradient.
 
 Kernels know the gradient of a trilinear score, and of violations made of linear forms, as Gödel's are. What another
 semantics or pooling makes of the scores is left to autograd, a few numbers for each set. Clauses that name entities,
@@ -16,16 +16,17 @@ import torch
 from torch import Tensor
 
 from clausal.adversary.adversary import AdversarialSet, Adversary, GroupSet, Vectors
-from clausal.adversary.ascent import GradientAscent, RealEntities, ascend
+from clausal.adversary.ascent import SHARES, GradientAscent, RealEntities, ascend
 from clausal.adversary.clauses import ArgumentSlots, ClauseGroup
+from clausal.adversary.closed_form import ClosedForm
 from clausal.adversary.forms import violation_forms
 from clausal.adversary.regions import resolved
 from clausal.adversary.semantics import Semantics
 from clausal.fast.cpu.clauses import CPUClauseKernels
 from clausal.fast.features import FeatureLoss, has_features, is_at_corners, searches_vectors
-from clausal.fast.kernels import BoundSets, CornerFeatures, Forms
+from clausal.fast.kernels import BoundSets, CornerFeatures, Forms, PairForm
 from clausal.logic.shape import Skeleton
-from clausal.model.domains import Projection
+from clausal.model.domains import Ball, Box, Projection, Sphere
 from clausal.model.predictor import LinkPredictor
 from clausal.model.scorers.base import Terms
 
@@ -35,7 +36,7 @@ def ascend_by_kernels(
 ) -> list[Vectors]:
     """Do what ``ascend`` does by kernels."""
     found = list(start)
-    others = [i for i, group in enumerate(groups) if not has_features(predictor, group)]
+    others = [i for i, group in enumerate(groups) if not _is_climbed(ascent, predictor, group)]
     by_torch = ascend(ascent, predictor, [groups[i] for i in others], [found[i] for i in others])
     for i, one in zip(others, by_torch, strict=True):
         found[i] = one
@@ -43,8 +44,29 @@ def ascend_by_kernels(
     for i in fused:
         found[i] = Vectors(found[i].vectors.detach().contiguous())
     if fused:
-        _ascend_(ascent, predictor, [groups[i] for i in fused], [found[i].vectors for i in fused])
+        climb_ = _alternate_ if ascent.optimizer == "alternating" else _ascend_
+        climb_(ascent, predictor, [groups[i] for i in fused], [found[i].vectors for i in fused])
     return found
+
+
+def _is_climbed(ascent: GradientAscent, predictor: LinkPredictor, group: ClauseGroup) -> bool:
+    """Tell whether kernels climb on the sets of a group; alternating steps are known on domains, and by forms."""
+    if not has_features(predictor, group):
+        return False
+    if ascent.optimizer != "alternating":
+        return True
+    bounded = isinstance(predictor.domain, Box | Sphere | Ball) and resolved(ascent.region, predictor) == "domain"
+    return bounded and _packed_forms(group.shape.formula, ascent.semantics) is not None
+
+
+def _alternate_(
+    ascent: GradientAscent, predictor: LinkPredictor, groups: Sequence[ClauseGroup], sets: Sequence[Tensor]
+) -> None:
+    forms = [_packed_forms(group.shape.formula, ascent.semantics) for group in groups]
+    known, onto = [one for one in forms if one is not None], predictor.domain.projection
+    assert onto is not None
+    bound = _bind(groups, sets, predictor.relations)
+    _kernels_of(predictor).alternate_(bound, known, SHARES, ascent.steps, onto)
 
 
 def _ascend_(
@@ -52,12 +74,13 @@ def _ascend_(
 ) -> None:
     bound = _bind(groups, sets, predictor.relations)
     kernels = _kernels_of(predictor)
-    sums = [torch.full_like(vectors, 0.1) for vectors in sets]
+    plain = ascent.optimizer == "sgd"
+    sums = [torch.full_like(vectors[:0] if plain else vectors, 0.1) for vectors in sets]
     onto = predictor.domain.projection if resolved(ascent.region, predictor) == "domain" else None
     projections = ascent.projections(predictor, groups)
     weights = torch.ones(sum(map(len, groups)))
     for _ in range(ascent.steps):
-        _, slopes = _violations(ascent, kernels, groups, kernels.score(bound), weights)
+        _, slopes = _violations(ascent.climbed, kernels, groups, kernels.score(bound), weights)
         kernels.ascend_(bound, sums, slopes, ascent.learning_rate, onto or Projection())
         if onto is None:
             for vectors, project_ in zip(sets, projections, strict=True):
@@ -72,6 +95,7 @@ class KernelLoss(FeatureLoss):
         self._kernels = _kernels_of(predictor)
         self._searcher = searches_vectors(adversary)
         self._at_corners = all(is_at_corners(adversary, predictor, group) for group in groups)
+        self._pairs = [pair_form(adversary, predictor, group) for group in groups]
         self._fused = False
 
     def adopt(self, found: AdversarialSet) -> None:
@@ -98,6 +122,8 @@ class KernelLoss(FeatureLoss):
         corners = [one for one in self._prepared if isinstance(one, list)]
         if self._at_corners and len(corners) == len(self.groups):
             return self._add_gradient_at_corners(corners, slopes, into)
+        if any(self._pairs) and not any(group.shape.constants for group in self.groups):
+            return self._add_gradient_of_pairs(slopes, into)
         return None
 
     def _prepare(self, group: ClauseGroup, found: GroupSet) -> GroupSet | Tensor | list[CornerFeatures]:
@@ -126,6 +152,42 @@ class KernelLoss(FeatureLoss):
             relations = self.predictor.relations
             largest.append(self._kernels.add_by_corners(alternatives, group.relations, relations, of_group, into))
         return torch.cat(largest)
+
+    def _add_gradient_of_pairs(self, slopes: Tensor, into: Tensor) -> Tensor:
+        """Add the gradient of pairs of variables by a kernel, and that of other groups by autograd."""
+        relations, largest = self.predictor.relations, []
+        by_group = slopes.split([len(group) for group in self.groups])
+        for group, pairs, of_group, prepared in zip(self.groups, self._pairs, by_group, self._prepared, strict=True):
+            if pairs is not None:
+                largest.append(self._kernels.add_of_pairs(pairs, group.relations, relations, of_group, into))
+                continue
+            inconsistency = self._inconsistency_of(group, prepared)
+            (gradient,) = torch.autograd.grad((of_group * inconsistency).sum(), relations)
+            into += gradient
+            largest.append(inconsistency.detach())
+        return torch.cat(largest)
+
+
+def pair_form(adversary: Adversary, predictor: LinkPredictor, group: ClauseGroup) -> PairForm | None:
+    """Return the form of a group's closed form on sphere or ball, if it is one in two variables that all atoms have."""
+    if type(adversary) is not ClosedForm or not adversary.in_domain(predictor):
+        return None
+    if not isinstance(predictor.domain, Sphere | Ball) or not has_features(predictor, group):
+        return None
+    alternatives, slots = adversary.alternatives(predictor, group), group.slots(predictor)
+    terms = predictor.scorer.terms
+    if not alternatives or len(alternatives) > 1 or len(alternatives[0].offsets) > 1 or slots.free != 2:
+        return None
+    assert terms is not None
+    if terms.parts > 2 or any(subject == object for subject, object in zip(*slots.positions, strict=True)):
+        return None
+    (forms,) = alternatives
+    return PairForm(
+        tuple(forms.matrix[0].tolist()),
+        tuple(subject > 0 for subject in slots.positions[0]),
+        forms.offsets.item(),
+        predictor.scorer.dim // terms.parts,
+    )
 
 
 class _Scores(torch.autograd.Function):

@@ -60,6 +60,16 @@ class CornerFeatures(NamedTuple):
     constants: Tensor  # [clauses]
 
 
+class PairForm(NamedTuple):
+    """One linear form in atoms of one pair of variables, whose largest value on sphere and ball is a singular value."""
+
+    coefficients: tuple[float, ...]  # of each atom
+    swapped: tuple[bool, ...]  # whether an atom's subject is the second variable
+    constant: float
+    width: int
+    """How many components a vector has."""
+
+
 class Forms(NamedTuple):
     """A violation [maxₖ minⱼ (Cⱼ · scores + oⱼ)]₊ in single precision; ``ends`` says where alternative k has ended."""
 

@@ -43,6 +43,13 @@ class Domain(ABC):
     ) -> Tensor:
         """Draw vectors of the given shape [..., dim] from all over the domain."""
 
+    def farthest(self, directions: Tensor) -> Tensor:
+        """Return the vectors of the domain that lie farthest in directions [..., dim]: they maximise ⟨direction, h⟩."""
+        raise InputError(
+            f"the domain '{self.name}' has no farthest vector in a direction, as it has no bound; "
+            'set clauses.region = "hull" or "discs", or clauses.optimizer = "adagrad"'
+        )
+
     @torch.no_grad()
     def project_(self, vectors: Tensor) -> Tensor:
         """Project in place: the paper's proj(h)."""
@@ -72,6 +79,9 @@ class Sphere(Domain):
         anywhere = vectors.shape[-1] ** -0.5  # the zero vector is equally far from every point
         return torch.where(norm == 0, anywhere, vectors / norm.clamp_min(torch.finfo(vectors.dtype).tiny))
 
+    def farthest(self, directions: Tensor) -> Tensor:
+        return self.project(directions)
+
     def sample(
         self,
         shape: Sequence[int],
@@ -93,6 +103,9 @@ class Ball(Domain):
     def project(self, vectors: Tensor) -> Tensor:
         norm = torch.linalg.vector_norm(vectors, dim=-1, keepdim=True)
         return vectors / norm.clamp_min(1.0)
+
+    def farthest(self, directions: Tensor) -> Tensor:
+        return Sphere().project(directions)
 
     def sample(
         self,
@@ -121,6 +134,10 @@ class Box(Domain):
 
     def project(self, vectors: Tensor) -> Tensor:
         return vectors.clamp(self.low, self.high)
+
+    def farthest(self, directions: Tensor) -> Tensor:
+        # What does not matter goes up, where it can matter to another vector that it is multiplied with.
+        return torch.full_like(directions, self.high).masked_fill(directions < 0, self.low)
 
     def sample(
         self,

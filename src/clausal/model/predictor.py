@@ -178,8 +178,11 @@ class LinkPredictor(nn.Module):
 
     def random_arguments(self, shape: Sequence[int], generator: torch.Generator | None = None) -> Tensor:
         """Return the vectors of randomly drawn entities [*shape, dim]: where an adversarial set starts."""
-        ids = torch.randint(self.num_entities, tuple(shape), generator=generator, device=self.device)
-        return self.encode(ids)
+        return self.encode(self.random_entities(shape, generator))
+
+    def random_entities(self, shape: Sequence[int], generator: torch.Generator | None = None) -> Tensor:
+        """Draw entities for the variables of clauses: ids [clauses, …]."""
+        return torch.randint(self.num_entities, tuple(shape), generator=generator, device=self.device)
 
     def constant_vectors(self, ids: Tensor) -> Tensor:
         """Return the vectors of the constants of clauses: ids [clauses, constants, 1] → [clauses, constants, dim]."""

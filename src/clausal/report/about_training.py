@@ -25,6 +25,7 @@ _ADVERSARIES = {
     "gradient": "an adversary that searches by gradient ascent for where a clause is violated most (ASR)",
     "closed-form": "the largest violation in closed form (cASR)",
     "entities": "random real entities",
+    "grounded": "a random choice of real entities, which learn from it too,",
 }
 
 
@@ -67,9 +68,8 @@ def settings_in_words(settings: Settings, clauses: int) -> list[str]:
         )
     chosen = settings.evaluate
     if chosen.every:
-        sentences.append(
-            f"Every {chosen.every:,} epochs the model was ranked on valid; the best by {chosen.metric} was kept."
-        )
+        kept = f"the best by {chosen.metric}" if chosen.keep == "best" else "that of the last epoch"
+        sentences.append(f"Every {chosen.every:,} epochs the model was ranked on valid; {kept} was kept.")
     return sentences
 
 

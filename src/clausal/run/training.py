@@ -193,7 +193,7 @@ def _calibrate(training: AdversarialSetTraining, graph: Graph) -> Calibration | 
 def _metrics(training: AdversarialSetTraining, graph: Graph, seconds: float) -> dict[str, Any]:
     """Measure the final model on valid and test, and say on what it was trained."""
     predictor, at = training.predictor.with_table(), training.position
-    ties = training.settings.evaluate.ties
+    ties, best = training.settings.evaluate.ties, training.settings.evaluate.keep == "best"
     with training.choice.in_use():  # kernels that training has loaded rank too
         evaluations = {
             split: evaluate(predictor, graph, split=split, ties=ties).to_dict()
@@ -204,7 +204,7 @@ def _metrics(training: AdversarialSetTraining, graph: Graph, seconds: float) -> 
         **evaluations,
         "training": {
             "epochs": at.epoch,
-            "best_epoch": at.best_epoch or at.epoch,
+            "best_epoch": (at.best_epoch if best else 0) or at.epoch,
             "stopped_early": at.stopped,
             "seconds": round(seconds, 2),
             "step": training.step.name,

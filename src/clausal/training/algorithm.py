@@ -103,7 +103,7 @@ class AdversarialSetTraining:
         observer: Observer | None = None,
         checkpoint: Callable[[AdversarialSetTraining], None] | None = None,
     ) -> LinkPredictor:
-        """AdversarialSetTraining(A): lines 1 to 7, from the current position on; returns the best model.
+        """AdversarialSetTraining(A): lines 1 to 7, from the current position on; returns the model that is kept.
 
         ``checkpoint`` is called wherever the training can be interrupted and resumed.
         """
@@ -123,10 +123,13 @@ class AdversarialSetTraining:
                 observer.epoch(record)
                 if checkpoint:
                     checkpoint(self)
+        self.average.adopt()
+        return self.adopt_best() if self.settings.evaluate.keep == "best" else self.predictor
+
+    def adopt_best(self) -> LinkPredictor:
+        """Go back to the model that was best on valid, if some was validated, also after the last one was kept."""
         if self.best:
             self.predictor.load_state_dict(self.best)
-        else:
-            self.average.adopt()
         return self.predictor
 
     def find_adversarial_set(self) -> AdversarialSet:
@@ -212,7 +215,7 @@ class AdversarialSetTraining:
         return dict(self.certify(self.predictor))
 
     def _validate(self, inconsistency: float) -> dict[str, Any]:
-        """Validate when it is due; keep the best model, and stop when patience has run out."""
+        """Validate when it is due; remember the best model, and stop when patience has run out."""
         at, evaluate = self.position, self.settings.evaluate
         if self.validate is None or not self._due():
             return {}
@@ -226,7 +229,8 @@ class AdversarialSetTraining:
             at.best, at.since_best = value, 0
         else:
             at.since_best += 1
-            at.stopped = bool(evaluate.patience) and at.since_best >= evaluate.patience
+            enough = bool(evaluate.patience) and at.since_best >= evaluate.patience
+            at.stopped = enough and evaluate.keep == "best"
         return {"valid": metrics}
 
     def _to_be_kept(self, value: float, inconsistency: float) -> bool:

@@ -183,4 +183,4 @@ def _search(adversary: Adversary, predictor: LinkPredictor, group: ClauseGroup) 
         if adversary.treats(predictor, group):
             return _SOLVING if adversary.solves(predictor, group) else 1
         return _search(adversary.fallback, predictor, group) if adversary.fallback else 1
-    return 2 * adversary.steps + 2 if isinstance(adversary, GradientAscent) else 1
+    return adversary.evaluations(predictor, group) if isinstance(adversary, GradientAscent) else 1

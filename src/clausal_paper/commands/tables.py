@@ -148,7 +148,7 @@ def _reproduce(table: str, names: str | None, seeds: int, quick: bool, out: Path
     records, files = run_plan(plan, lambda: data_of(table), out / (f"{table}-quick" if quick else table))
     rows = _lines(plan.rows, records)
     shown = _lines_for_people(plan.rows, records) if format is Format.table else rows
-    title = f"{table}, filtered ranking: paper → ours ± spread over seeds"
+    title = f"{table}, filtered ranking: paper → best epoch on valid | last epoch, each ± spread over seeds"
     print_results(format, shown, {"table": table, "rows": rows, "records": files}, title=title)
 
 
@@ -156,22 +156,29 @@ def _lines_for_people(rows: tuple[PaperRow, ...], records: list[dict[str, Any]])
     """Return a line for each row and part, with a cell for each metric."""
     from clausal_paper.tables.comparison import compare
 
-    cells = compare(rows, records)
+    cells, last = compare(rows, records), compare(rows, records, of="last")
+
+    def shown(key: tuple[str, str, str]) -> str:
+        after = last.get(key)
+        return str(cells.get(key, "")) + (f" | {after.marked}" if after and after.ours else "")
+
     lines = []
     for row in rows:
         for part, title in _PARTS.items():
-            found = {name: str(cells.get((row.name, part, metric), "")) for metric, name in _METRICS.items()}
+            found = {name: shown((row.name, part, metric)) for metric, name in _METRICS.items()}
             if any(found.values()):
                 lines.append({"row": row.title, "part": title} | found)
     return lines
 
 
 def _lines(rows: tuple[PaperRow, ...], records: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return a line for each row and part: the paper's MRR, ours, the difference and the spread; then Hits."""
+    """Return a line for each row and part: the paper's MRR, ours of the best epoch and of the last, with differences
+    and spreads; then Hits.
+    """
     from clausal_paper.tables.comparison import compare
     from clausal_paper.tables.published import METRICS
 
-    cells = compare(rows, records)
+    cells, last = compare(rows, records), compare(rows, records, of="last")
     lines = []
     for row in rows:
         for part, title in _PARTS.items():
@@ -181,9 +188,13 @@ def _lines(rows: tuple[PaperRow, ...], records: list[dict[str, Any]]) -> list[di
             mrr = found["mrr"]
             line: dict[str, Any] = {"row": row.title, "part": title, "MRR paper": mrr.paper, "ours": mrr.mean}
             line |= {"difference": mrr.difference, "spread": mrr.spread}
+            after = last.get((row.name, part, "mrr"))
+            line |= {"last epoch": after and after.mean, "last difference": after and after.difference}
+            line |= {"last spread": after and after.spread}
             for metric in METRICS[:-1]:
-                cell = found.get(metric)
+                cell, after = found.get(metric), last.get((row.name, part, metric))
                 line |= {f"{metric} paper": cell and cell.paper, f"{metric} ours": cell and cell.mean}
+                line |= {f"{metric} last": after and after.mean}
             lines.append(line)
     return lines
 

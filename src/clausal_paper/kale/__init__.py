@@ -2,6 +2,6 @@
 
 from clausal_paper.kale.groundings import GroundRules, ground_rules
 from clausal_paper.kale.settings import CHOSEN, KaleSettings
-from clausal_paper.kale.training import KaleReport, train_kale
+from clausal_paper.kale.training import KaleReport, run_kale, train_kale
 
-__all__ = ["CHOSEN", "GroundRules", "KaleReport", "KaleSettings", "ground_rules", "train_kale"]
+__all__ = ["CHOSEN", "GroundRules", "KaleReport", "KaleSettings", "ground_rules", "run_kale", "train_kale"]

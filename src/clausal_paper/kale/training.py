@@ -77,10 +77,26 @@ def train_kale(
 ) -> LinkPredictor:
     """Train TransE, KALE-Pre or KALE-Joint, and return the model of the validated pass with the best filtered MRR.
 
-    Training on the closure computes it, which needs DuckDB, unless ``closure`` gives its facts. Without valid facts,
-    or with ``validate_every=0``, the last pass's model is returned.
+    Without valid facts, or with ``validate_every=0``, the last pass's model is returned.
     """
     settings = settings or KaleSettings()
+    training = run_kale(graph, clauses, settings, closure=closure, validate_every=validate_every, on_pass=on_pass)
+    return training.finish()
+
+
+def run_kale(
+    graph: Graph,
+    clauses: Iterable[Clause],
+    settings: KaleSettings,
+    *,
+    closure: Facts | None = None,
+    validate_every: int = 50,
+    on_pass: Callable[[KaleReport], None] | None = None,
+) -> KaleTraining:
+    """Make all passes of a training, which is left with the model of the last one.
+
+    Training on the closure computes it, which needs DuckDB, unless ``closure`` gives its facts.
+    """
     training = prepare_kale(graph, clauses, settings, closure=closure)
     for number in range(1, settings.passes + 1):
         loss = training.advance()
@@ -88,7 +104,7 @@ def train_kale(
         valid = training.validate() if due and len(graph.valid) else None
         if on_pass is not None:
             on_pass(KaleReport(number, loss.item(), valid))
-    return training.finish()
+    return training
 
 
 def prepare_kale(

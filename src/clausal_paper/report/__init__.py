@@ -18,8 +18,9 @@ The tables of Minervini et al. (2017) made again. A cell reads *paper → ours �
 standard deviation between them where there are several. ▲ and ▼ mark cells that differ from the paper by more than
 0.01 MRR or one point of Hits. Ours are filtered ranks with the full filter (train, valid and all of test) and
 realistic ties; the paper's are probably with a
-[smaller filter and optimistic ties](explanation/differences.md#evaluation). Models and settings were chosen by MRR on
-valid. [How to repeat this](how-to/reproduce.md).
+[smaller filter and optimistic ties](explanation/differences.md#evaluation). Models were chosen by MRR on valid, and so
+were settings, as far as the journals under `results/` go; the notes say how far. The paper has the last epoch and not
+the best: where records have both, a table shows both. [How to repeat this](how-to/reproduce.md).
 
 <!-- Generated from results/ by `make docs`. -->
 """

@@ -58,6 +58,7 @@ def table_section(name: str, folder: Path) -> list[str]:
             lines += table(head, [[row.title, *(_cell(cells, row, part, m) for m in metrics)] for row in known])
     if records:
         lines += _differing(cells, rows)
+        lines += _last_epochs(rows, records)
         lines += _as_the_paper_measured(rows, records)
         lines += _how(rows, records)
     else:
@@ -92,6 +93,26 @@ def _differing(cells: Mapping[Key, Comparison], rows: Sequence[PaperRow]) -> lis
         by = f"{-(cell.difference or 0):.3f}" if metric == "mrr" else f"{-(cell.difference or 0):.1f} points"
         lines.append(f"- {titles[row]}, {_PARTS[part]}, {_METRICS[metric]}: {by} below")
     return ["\n".join([lines[0], "", *lines[1:]]) if len(lines) > 1 else lines[0], ""]
+
+
+def _last_epochs(rows: Sequence[PaperRow], records: Sequence[Record]) -> list[str]:
+    """Return MRR of the last epoch, which the paper reports, beside that of the best on valid."""
+    last, best = compare(rows, records, of="last"), compare(rows, records)
+    trained = [row for row in rows if any(key[0] == row.name and cell.ours for key, cell in last.items())]
+    if not trained:
+        return []
+    parts = [part for part in PARTS if any((row.name, part, "mrr") in last for row in trained)]
+
+    def shown(row: PaperRow, part: str) -> str:
+        found = best.get((row.name, part, "mrr"))
+        return f"{_cell(last, row, part, 'mrr')} (best {found.measured if found else MISSING})"
+
+    body = [[row.title, *(shown(row, part) for part in parts)] for row in trained]
+    return [
+        "MRR of the last epoch, which the paper reports; in brackets that of the best on valid of the same trainings.",
+        "",
+        *table(["", *(_PARTS[part] for part in parts)], body),
+    ]
 
 
 def _as_the_paper_measured(rows: Sequence[PaperRow], records: Sequence[Record]) -> list[str]:

@@ -11,6 +11,7 @@ import itertools
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -19,7 +20,7 @@ from torch import Tensor
 
 from clausal.config import ModelSettings
 from clausal.graph import Facts, Graph, Names
-from clausal.logic import Clause, close, parse_clause
+from clausal.logic import Clause, close, measure_clauses, parse_clause
 from clausal.model import LinkPredictor, Table, build_domain, build_scorer, xavier_
 
 ENTITIES, RELATIONS, PAIRS, FACTS_EACH, CLAUSES = 30, 15, 90, 9, 10
@@ -42,6 +43,15 @@ class KnowledgeBase:
     clauses: list[Clause]
     labelled: Facts
     labels: NDArray[np.int64]
+
+    @cached_property
+    def evidence(self) -> tuple[int, int]:
+        """In how many instances of the clauses body and head are both train facts, and in how many the body is.
+
+        The paper says that train has no evidence of the clauses; facts that are drawn at random have some by chance.
+        """
+        measured = [found for found in measure_clauses(self.clauses, self.graph) if found is not None]
+        return sum(found.support for found in measured), sum(found.body for found in measured)
 
 
 def knowledge_base(clause_type: str, seed: int) -> KnowledgeBase:
@@ -104,11 +114,11 @@ class UnionPredictor(LinkPredictor):
     def candidates(self, drawn: Tensor, facts: Tensor) -> Tensor:
         return drawn + facts[:, 0] // ENTITIES * ENTITIES
 
-    def random_arguments(self, shape: Sequence[int], generator: torch.Generator | None = None) -> Tensor:
+    def random_entities(self, shape: Sequence[int], generator: torch.Generator | None = None) -> Tensor:
         """Draw for each clause from the entities of its own base; every base has as many of the clauses."""
         base = torch.arange(shape[0], device=self.device) // (shape[0] // self.bases) * ENTITIES
         ids = torch.randint(ENTITIES, tuple(shape), generator=generator, device=self.device)
-        return self.encode(ids + base.view(-1, *[1] * (len(shape) - 1)))
+        return ids + base.view(-1, *[1] * (len(shape) - 1))
 
 
 def union_graph(bases: Sequence[KnowledgeBase]) -> Graph:

@@ -54,19 +54,29 @@ class Comparison:
         spread = "" if self.spread is None else f" ± {self._text(self.spread)}"
         return f"{self._text(self.mean)}{spread}"
 
+    @property
+    def marked(self) -> str:
+        """Ours ± spread, with ▲ or ▼ where ours differs from the paper's."""
+        mark = "" if not self.differs else " ▲" if (self.difference or 0) > 0 else " ▼"
+        return f"{self.measured}{mark}"
+
     def __str__(self) -> str:
         """Return paper → ours ± spread, with ▲ or ▼ where ours differs."""
-        mark = "" if not self.differs else " ▲" if (self.difference or 0) > 0 else " ▼"
-        return f"{self._text(self.paper)} → {self.measured}{mark}"
+        return f"{self._text(self.paper)} → {self.marked}"
 
     def _text(self, value: float | None) -> str:
         return "–" if value is None else f"{value:.{3 if self.metric == 'mrr' else 1}f}"
 
 
 def compare(
-    rows: Sequence[PaperRow], records: Iterable[Record], *, filter: Filter = "full", ties: Ties = "realistic"
+    rows: Sequence[PaperRow],
+    records: Iterable[Record],
+    *,
+    filter: Filter = "full",
+    ties: Ties = "realistic",
+    of: Literal["metrics", "last"] = "metrics",
 ) -> dict[Key, Comparison]:
-    """Compare records with the paper; cells that neither has are left out."""
+    """Compare records with the paper, by the best epoch on valid or the last; cells that neither has are left out."""
     by_row: dict[str, list[Record]] = {row.name: [] for row in rows}
     for record in records:
         by_row[record["row"]].append(record)
@@ -75,7 +85,7 @@ def compare(
         for part in PARTS:
             for metric in METRICS:
                 paper = row.paper.get(part, {}).get(metric)
-                ours = tuple(values(by_row[row.name], part, metric, filter=filter, ties=ties))
+                ours = tuple(values(by_row[row.name], part, metric, filter=filter, ties=ties, of=of))
                 if paper is not None or ours:
                     cells[row.name, part, metric] = Comparison(metric, paper, ours)
     return cells
@@ -88,9 +98,11 @@ def values(
     *,
     filter: Filter | Literal["whole"] = "full",
     ties: Ties = "realistic",
-    of: Literal["metrics", "entailed"] = "metrics",
+    of: Literal["metrics", "last", "entailed"] = "metrics",
 ) -> Iterator[float]:
-    """Yield a metric of a part of test from each record that has it: of the model, or with what train entails first."""
+    """Yield a metric of a part of test from each record that has it: of the best model on valid, of the one of the last
+    epoch, or of the best with what train entails first.
+    """
     scale = 1 if metric == "mrr" else 100
     for record in records:
         found: dict[str, Any] = record.get(of, {}).get(filter, {}).get(ties, {}).get(part, {})

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal, TypeVar
+from typing import ClassVar, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -99,9 +99,33 @@ def limit(graph: Graph, clauses: Sequence[Clause], share: float, seed: int) -> G
     return replace(graph, train=graph.train[kept], parts={}, name=f"{graph.name} limited to {share:.0%}")
 
 
+class Variant(NamedTuple):
+    """What a row of our own changes in one of the paper's, and what its title says of it."""
+
+    title: str
+    changes: tuple[str, ...]
+
+
+_AS_AUTHORS = ("facts.margin=1", "clauses.weight=1")
+VARIANTS = {
+    "plain": Variant("plain steps", ("clauses.optimizer=sgd",)),
+    "alternating": Variant("alternating steps", ("clauses.optimizer=alternating",)),
+    "entities": Variant("random real entities", ("clauses.adversary=entities",)),
+    "grounded": Variant("grounded clauses", ("clauses.adversary=grounded", "clauses.semantics=product")),
+    "mean": Variant("γ = 1, mean of sets", (*_AS_AUTHORS, "clauses.pooling=mean")),
+    "max": Variant("γ = 1, worst of sets", (*_AS_AUTHORS, "clauses.pooling=max")),
+    "max-plain": Variant(
+        "γ = 1, worst of sets, plain steps", (*_AS_AUTHORS, "clauses.pooling=max", "clauses.optimizer=sgd")
+    ),
+}
+"""Rows of our own: other ways to climb, none at all, and the settings of the authors' scripts for limited data."""
+
+
 @dataclass(frozen=True)
 class PaperRow(TableRow):
-    """One row of the paper's tables."""
+    """One row of the paper's tables, or a variant of one."""
+
+    variant: str = ""
 
     titles: ClassVar[Mapping[str, str]] = {
         "transe": "TransE",
@@ -139,9 +163,22 @@ class PaperRow(TableRow):
         return "all" if self.model.startswith(("asr-", "kale-")) else "none"
 
     @property
+    def name(self) -> str:
+        return f"{super().name}-{self.variant}" if self.variant else super().name
+
+    @property
+    def title(self) -> str:
+        return f"{super().title}, {VARIANTS[self.variant].title}" if self.variant else super().title
+
+    @property
+    def changes(self) -> tuple[str, ...]:
+        """What its variant changes; the last epoch is kept, so that one training shows it beside the best."""
+        return ("evaluate.keep=last", *(VARIANTS[self.variant].changes if self.variant else ()))
+
+    @property
     def paper(self) -> Figures:
         """The paper's numbers; nothing where the paper has no such row."""
-        return paper_figures(self.table, self.model, self.share)
+        return {} if self.variant else paper_figures(self.table, self.model, self.share)
 
 
 @dataclass(frozen=True)
@@ -189,13 +226,28 @@ class BeyondRow(TableRow):
         return self.table in ("fb122", "wn18", "wn18-limited")
 
 
+_VARIANTS_OF = {
+    "fb122": ("plain", "alternating", "entities", "grounded"),
+    "wn18": ("plain", "alternating"),
+    "wn18-limited": ("mean", "max", "max-plain"),
+}
+
+
+def _with_variants(table: str, models: Iterable[str], share: float | None = None) -> Iterator[PaperRow]:
+    """Yield the rows of some models, those that climb with their variants after them."""
+    for model in models:
+        yield PaperRow(table, model, share)
+        if model.startswith("asr-"):
+            yield from (PaperRow(table, model, share, variant) for variant in _VARIANTS_OF[table])
+
+
 PAPER_TABLES: dict[str, tuple[PaperRow, ...]] = {
-    "fb122": tuple(PaperRow("fb122", model) for model in PaperRow.titles),
-    "wn18": tuple(PaperRow("wn18", model) for model in PaperRow.titles),
+    "fb122": tuple(_with_variants("fb122", PaperRow.titles)),
+    "wn18": tuple(_with_variants("wn18", PaperRow.titles)),
     "wn18-limited": tuple(
-        PaperRow("wn18-limited", model, share)
+        row
         for share in SHARES
-        for model in ("complex", "asr-complex", "casr-complex")
+        for row in _with_variants("wn18-limited", ("complex", "asr-complex", "casr-complex"), share)
     ),
 }
 _BEYOND_MODELS = {

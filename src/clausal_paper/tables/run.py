@@ -17,7 +17,7 @@ from clausal_paper.provenance import provenance
 from clausal_paper.tables.clauses import ClosureOf, ceilings_of, closure_under, with_deducible_parts
 from clausal_paper.tables.published import METRICS
 from clausal_paper.tables.rows import TableRow
-from clausal_paper.tables.training import describe, settings_of, train_row
+from clausal_paper.tables.training import Trained, describe, settings_of, train_row
 
 _TIES: tuple[Ties, ...] = ("realistic", "optimistic")
 
@@ -57,8 +57,17 @@ def run_row(
         "seconds": round(seconds, 2),
         "step": trained.step,
         **_measures(row, trained.predictor, graph, closed, whole),
+        **_measures_of_last_epoch(row, trained, graph),
         **provenance(),
     }
+
+
+def _measures_of_last_epoch(row: TableRow, trained: Trained, graph: Graph) -> Record:
+    """Measure the model of the last epoch, which takes the place of the best, where a training has both."""
+    if trained.last is None:
+        return {}
+    trained.predictor.load_state_dict(trained.last.parameters)
+    return {"last_epoch": trained.last.epoch, "last": measure(trained.predictor, graph, row.filters)}
 
 
 def _measures(row: TableRow, predictor: Ranker, graph: Graph, closure: Facts | None, whole: Graph) -> Record:

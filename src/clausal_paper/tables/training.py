@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any, NamedTuple
 
+from torch import Tensor
+
 from clausal.config import Settings, read_value
 from clausal.errors import InputError
 from clausal.graph import Facts, Graph
@@ -13,23 +15,32 @@ from clausal.logic import Clause
 from clausal.model import LinkPredictor
 from clausal.observer import Observer, PassReport
 from clausal.training import make_validation, prepare
-from clausal_paper.kale import CHOSEN, KaleReport, KaleSettings, train_kale
+from clausal_paper.kale import CHOSEN, KaleReport, KaleSettings, run_kale
 from clausal_paper.tables.rows import TableRow
 
 _KALE = "kale"  # the section of KALE's settings
 _KALE_EPOCH = 50  # passes of KALE between validations, which the progress counts as an epoch
 
 
+class LastEpoch(NamedTuple):
+    """The parameters of a training's last epoch, or for KALE of its last pass, and its number."""
+
+    parameters: dict[str, Tensor]
+    epoch: int
+
+
 class Trained(NamedTuple):
     """A trained row: the model that was best on valid, its MRR there, and the epoch, or for KALE the pass, it is of.
 
-    The MRR is None where nothing was validated.
+    The MRR is None where nothing was validated. ``last`` are the parameters of the last epoch, which the paper reports,
+    and its number; None where training stopped at the best.
     """
 
     predictor: LinkPredictor
     valid_mrr: float | None
     best_epoch: int
     step: str
+    last: LastEpoch | None = None
 
 
 def settings_of(row: TableRow, seed: int = 0, changes: Sequence[str] = ()) -> Settings | KaleSettings:
@@ -84,9 +95,16 @@ def train_row(
     training = prepare(learned, used, settings, observer=observer)
     training.validate = make_validation(graph, settings)
     observer.training_started(settings, len(used))
-    predictor = training.run(observer).eval()
-    at = training.position
-    return Trained(predictor, at.best if at.best_epoch else None, at.best_epoch or at.epoch, training.step.name)
+    predictor, at, last = training.run(observer).eval(), training.position, None
+    if settings.evaluate.keep == "last":
+        last = _last_epoch(predictor, at.epoch)
+        training.adopt_best()
+    mrr = at.best if at.best_epoch else None
+    return Trained(predictor, mrr, at.best_epoch or at.epoch, training.step.name, last)
+
+
+def _last_epoch(predictor: LinkPredictor, epoch: int) -> LastEpoch:
+    return LastEpoch({name: tensor.clone() for name, tensor in predictor.state_dict().items()}, epoch)
 
 
 def _train_kale_row(
@@ -112,6 +130,7 @@ def _train_kale_row(
 
     length = {"epochs": -(-settings.passes // _KALE_EPOCH), "passes": _KALE_EPOCH}
     observer.training_started(Settings.from_mapping({"train": length}), len(clauses))
-    predictor = train_kale(graph, clauses, settings, closure=closure, validate_every=_KALE_EPOCH, on_pass=told)
+    training = run_kale(graph, clauses, settings, closure=closure, validate_every=_KALE_EPOCH, on_pass=told)
+    last = _last_epoch(training.predictor, settings.passes)
     mrr, number = best or (None, settings.passes)
-    return Trained(predictor, mrr, number, "kale")
+    return Trained(training.finish(), mrr, number, "kale", last)

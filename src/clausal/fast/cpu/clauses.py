@@ -13,7 +13,8 @@ from torch import Tensor
 
 from clausal.fast.cpu.compiling import as_array, compiled, share
 from clausal.fast.cpu.sets import KernelsOfTerms, add_to_rows, add_violations, best_corners, set_kernels
-from clausal.fast.kernels import PROJECTIONS, BoundSets, CornerFeatures, Forms
+from clausal.fast.cpu.spectra import pair_kernel
+from clausal.fast.kernels import PROJECTIONS, BoundSets, CornerFeatures, Forms, PairForm
 from clausal.model.domains import Projection
 from clausal.model.scorers.base import Terms
 
@@ -40,10 +41,26 @@ class CPUClauseKernels:
         return kernels
 
     @cached_property
+    def _alternate(self) -> Callable[..., None]:
+        alternate = set_kernels(self._terms).alternate
+        vectors, relations = np.zeros((0, 1, 1, self._terms.parts), np.float32), np.zeros((0, 1), np.float32)
+        ids, places, numbers = np.zeros((0, 1), np.int64), np.zeros(1, np.int64), np.zeros(0, np.float32)
+        forms, domain = (relations, numbers, np.zeros(0, np.int64)), (0, np.float32(0), np.float32(0))
+        compiled(lambda: alternate(vectors, relations, ids, places, places, *forms, numbers, 0, *domain, 0, 0))
+        return alternate
+
+    @cached_property
     def _by_forms(self) -> Callable[..., None]:
         (scores, slopes), forms, numbers = _nothing(2), np.zeros((0, 1), np.float32), np.zeros(0, np.float32)
         compiled(lambda: add_violations(scores, forms, numbers, np.zeros(0, np.int64), numbers, numbers, slopes))
         return add_violations
+
+    @cached_property
+    def _of_pairs(self) -> Callable[..., None]:
+        kernel, numbers, flags = pair_kernel(self._terms), np.zeros(0, np.float32), np.zeros(0, np.bool_)
+        table, ids = np.zeros((0, 1), np.float32), np.zeros((0, 1), np.int64)
+        compiled(lambda: kernel(numbers, flags, np.float32(0), 0, table, ids, numbers, numbers, table))
+        return kernel
 
     @cached_property
     def _at_corners(self) -> Callable[..., None]:
@@ -91,13 +108,32 @@ class CPUClauseKernels:
         rate: float,
         onto: Projection,
     ) -> None:
-        """Take an AdaGrad step up, and project; a vector without a gradient stays as it is."""
-        numbers = np.float32(rate), PROJECTIONS[onto.kind], np.float32(onto.low), np.float32(onto.high)
+        """Take an AdaGrad step up, or a plain one where the sums are empty; a vector without a gradient stays."""
+        numbers = np.float32(rate), *_domain(onto)
         tasks = []
         for sets, squares, slope in zip(bound, sums, slopes, strict=True):
             tables = as_array(sets.vectors), as_array(squares), *_relations(sets)
             tasks.append((*tables, *_places(sets), as_array(slope.contiguous()), *numbers))
         _share(self._on_sets.ascend, tasks, [len(sets.vectors) * sets.vectors.shape[1] for sets in bound])
+
+    def alternate_(
+        self, bound: Sequence[BoundSets], forms: Sequence[Forms], shares: Sequence[float], steps: int, onto: Projection
+    ) -> None:
+        """Move one vector of each set after the other to where its clause is violated most."""
+        numbers = np.array(shares, np.float32), steps, *_domain(onto)
+        tasks = [
+            (as_array(sets.vectors), *_relations(sets), *_places(sets), *map(as_array, tables), *numbers)
+            for sets, tables in zip(bound, forms, strict=True)
+        ]
+        _share(self._alternate, tasks, [len(sets.vectors) * sets.vectors.shape[1] for sets in bound])
+
+    def add_of_pairs(self, pairs: PairForm, ids: Tensor, relations: Tensor, slopes: Tensor, into: Tensor) -> Tensor:
+        """Return [maxᵢ σmax(Mᵢ) + constant]₊ of each clause; add its gradient times slopes to that by relations."""
+        largest = np.zeros(len(ids), np.float32)
+        form = np.array(pairs.coefficients, np.float32), np.array(pairs.swapped), np.float32(pairs.constant)
+        tables = as_array(relations), as_array(ids), as_array(slopes)
+        self._of_pairs(*form, pairs.width, *tables, largest, as_array(into))
+        return torch.from_numpy(largest)
 
     def add_by_corners(
         self, corners: Sequence[CornerFeatures], ids: Tensor, relations: Tensor, slopes: Tensor, into: Tensor
@@ -135,6 +171,10 @@ def _relations(sets: BoundSets) -> tuple[NDArray[Any], NDArray[Any]]:
 
 def _places(sets: BoundSets) -> tuple[NDArray[Any], NDArray[Any]]:
     return np.array(sets.subjects, np.int64), np.array(sets.objects, np.int64)
+
+
+def _domain(onto: Projection) -> tuple[int, np.float32, np.float32]:
+    return PROJECTIONS[onto.kind], np.float32(onto.low), np.float32(onto.high)
 
 
 def _nothing(count: int) -> list[NDArray[Any]]:

@@ -1,4 +1,4 @@
-"""What kernels are made of: fetching rows ahead, the gradient of a score, and one row of AdaGrad's step.
+"""What kernels are made of: fetching rows ahead, the gradient of a score, and one row of a step with its projection.
 
 Rows of a fact lie anywhere in a table, and no processor guesses where: they are asked for before they are needed. The
 gradient of a trilinear score by one of its vectors is a product of the other two. The descent on a model and the ascent
@@ -99,6 +99,32 @@ def adagrad_row(row, total, g, rate, kind, low, high):  # type: ignore[no-untype
         total[i] = square
         row[i] -= rate * g[i] / (np.sqrt(square) + np.float32(1e-10))
         g[i] = 0
+    project_row(row, kind, low, high)
+
+
+@inlined
+def plain_row(row, g, rate, kind, low, high):  # type: ignore[no-untyped-def]
+    """θ ← proj(θ − η g), g being left at zero; a negative η ascends."""
+    for i in range(len(row)):
+        row[i] -= rate * g[i]
+        g[i] = 0
+    project_row(row, kind, low, high)
+
+
+@inlined
+def farthest_row(g, kind, low, high, into):  # type: ignore[no-untyped-def]
+    """Fill in the vector of a domain that lies farthest in the direction g."""
+    if kind == _CLIP:
+        for i in range(len(g)):
+            into[i] = low if g[i] < 0 else high
+    else:
+        into[:] = g
+        project_row(into, _SPHERE, low, high)
+
+
+@inlined
+def project_row(row, kind, low, high):  # type: ignore[no-untyped-def]
+    """θ ← proj(θ)."""
     if kind == _CLIP:
         for i in range(len(row)):
             row[i] = low if row[i] < low else (high if row[i] > high else row[i])
