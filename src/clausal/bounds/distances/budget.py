@@ -19,15 +19,23 @@ from clausal.bounds.distances.foci import Farthest, farther_in_ball
 
 _INTERVALS = 24
 """Intervals of radii to begin with."""
-_HALVED = 6
+_HALVED = 4
 """Intervals that are halved at a time, in each component."""
-_ROUNDS = 16
+_ROUNDS = 12
+_AT_ONCE = 1 << 14
+"""Components that are treated at once; more clauses than have as many are treated in turn."""
 _PRICE_STEPS = 60
 """How often the interval of the price is halved."""
 
 
 def farther_within_budget(p: Tensor, q: Tensor) -> Farthest:
     """Return an upper bound of the largest sum [clauses], and a point near it: all [clauses, components, size]."""
+    rows = max(1, _AT_ONCE // p.shape[1])
+    parts = [_farther(*some) for some in zip(p.split(rows), q.split(rows), strict=True)]
+    return Farthest(*(torch.cat(tensors) for tensors in zip(*parts, strict=True)))
+
+
+def _farther(p: Tensor, q: Tensor) -> Farthest:
     share = torch.linspace(0, 1, _INTERVALS + 1, dtype=p.dtype, device=p.device)
     radii = share.square().expand(*p.shape[:2], -1)
     values = _within(p, q, radii)

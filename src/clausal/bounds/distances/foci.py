@@ -24,6 +24,8 @@ import torch
 from torch import Tensor
 
 _TINY = 1e-30
+_MOST_NUMBERS = 1 << 23
+"""Numbers of points on the paths of boxes; more clauses than have as many are treated in turn."""
 _SAME = 1e-12
 """Foci nearer to each other or to 0 than this share of the radius have no polynomial worth solving."""
 _ANGLES = 24
@@ -39,6 +41,12 @@ class Farthest(NamedTuple):
 
 def farther_in_box(p: Tensor, q: Tensor, low: Tensor, high: Tensor) -> Farthest:
     """Return the largest ‖x − p‖ − ‖x − q‖, or 0 if that is negative, over a box of any size: all [n, dim]."""
+    rows = max(1, _MOST_NUMBERS // (4 * p.shape[1] ** 2))
+    parts = [_in_box(*some) for some in zip(*(one.split(rows) for one in (p, q, low, high)), strict=True)]
+    return Farthest(*(torch.cat(tensors) for tensors in zip(*parts, strict=True)))
+
+
+def _in_box(p: Tensor, q: Tensor, low: Tensor, high: Tensor) -> Farthest:
     away = q - p
     ends = torch.cat([(low - q) / away, (high - q) / away], -1)
     stops = torch.where(ends.isfinite(), ends, 0).clamp_min(0)
