@@ -4,8 +4,8 @@
 
 Ranking of test by the model, and consistent with the 38 one-atom clauses, in turn, as a ratio of the quickest of some
 rounds; consistent with all 47 clauses once, whose compositions and cycle need tables of all pairs; and the decisions
-about 38 and 47 clauses, before and after. Seconds of the clock, and beside them those of all processor cores, which count
-where the machine is busy with other work.
+about 38 and 47 clauses, before and after. Seconds of the clock, and beside them those of all processor cores, which
+count where the machine is busy with other work.
 """
 
 from __future__ import annotations

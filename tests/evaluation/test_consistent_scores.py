@@ -133,7 +133,7 @@ def test_votes_have_the_mean_of_both_questions():
 def test_tables_that_do_not_fit_are_refused_with_what_to_do():
     graph, predictor, clauses = small_world(1, ["r(X, Y), r(Y, Z) => r(X, Z)"])
     consistent = Consistent(predictor, graph, clauses, memory=10)
-    with pytest.raises(RunError, match=r"need 3 tables more.*name fewer clauses"):
+    with pytest.raises(RunError, match=r"need 9 tables more.*name fewer clauses"):
         consistent.prepare([RELATIONS.id("r")])
 
 

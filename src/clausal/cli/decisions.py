@@ -70,4 +70,6 @@ def _text(found: Decisions, names: DisplayNames) -> str:
     broken = sum(one.before.broken for one in found.clauses if one.before)
     later = sum(one.after.broken for one in found.clauses if one.after)
     lines.append(f"{broken:,} accepted bodies without their head, {later:,} with --consistent")
+    if later:
+        lines.append("what is left follows from train, which contradicts these clauses by itself")
     return "\n".join(lines)

@@ -153,7 +153,7 @@ def _worth_multiplying(middles: SortedMiddles, columns: Tensor, floor: Tensor) -
     return reason
 
 
-def _widest_on_cpu(steps: Tensor, raise_by_product: object) -> str | None:
+def _widest_on_cpu(steps: Tensor, raise_by_product: object, carried: Tensor | None = None) -> str | None:
     return _worth_loading(steps, steps.numel() * len(steps))
 
 

@@ -31,6 +31,8 @@ from clausal.fast import fastest
 from clausal.observer import Observer
 
 _ROWS_AT_ONCE = 512
+_TO_RAISE, _TO_PATH = 2, 8
+"""Tables to work with: of a product, and where a symbol depends on itself."""
 _SAMPLE = 32
 """Entities on either end from which the cheaper side of a product is guessed."""
 _NUMBERS_AT_ONCE = 1 << 22
@@ -270,7 +272,7 @@ class Closure:
         group = sorted({other for other in needed if symbol in self.demands.needs(other)} | {symbol})
         for other in sorted(needed - set(group)):
             self.keep(other)
-        self._check_memory(len(group))
+        self._check_memory(len(group), _TO_PATH if symbol in needed else _TO_RAISE)
         for one in group:
             self._kept[one] = torch.cat([self._by_edges(one, False, ids) for ids in self.blocks()])
         if len(group) == 1:
@@ -278,14 +280,15 @@ class Closure:
         else:
             self._close_in_rounds([(one, self.demands.of(one)) for one in group])
 
-    def _check_memory(self, more: int) -> None:
-        """Refuse tables that do not fit: those that are kept, and two to work with."""
+    def _check_memory(self, kept: int, spare: int) -> None:
+        """Refuse tables that do not fit: those that will be kept, and some to work with."""
         size = self.entities**2 * self.dtype.itemsize
         free = free_memory(self.device) if self.memory is None else self.memory - size * len(self._kept)
-        if (more + 2) * size > free:
-            wanted, left = ((number / 2**30) for number in ((more + 2) * size, max(0, free)))
+        more = kept + spare
+        if more * size > free:
+            wanted, left = (number / 2**30 for number in (more * size, max(0, free)))
             raise RunError(
-                f"consistent answers by these clauses need {count(more + 2, 'table')} more of {self.entities:,} × "
+                f"consistent answers by these clauses need {count(more, 'table')} more of {self.entities:,} × "
                 f"{self.entities:,} scores, {wanted:.1f} GiB, and {left:.1f} GiB are free; "
                 "name fewer clauses with several atoms in the body: --clauses FILE (those of one atom need none)"
             )
@@ -316,14 +319,11 @@ class Closure:
             if not claims:
                 continue
             steps = self._steps(claims, asked=int(on_the_right))  # (X, Y) by X, which is 0; (Y, Z) by Z, which is 1
-            self._widen(steps)
-            self._raise_along(steps, table.T if on_the_right else table)
+            self._widen(steps, table.T if on_the_right else table)
 
-    def _raise_along(self, steps: Tensor, table: Tensor) -> None:
-        self.raise_by_product(steps, lambda ids: table[:, ids].T, table)
-
-    def _widen(self, steps: Tensor) -> None:
-        fastest(widen_, steps, self.raise_by_product)(steps, self.raise_by_product)
+    def _widen(self, steps: Tensor, carried: Tensor | None = None) -> None:
+        widen = fastest(widen_, steps, self.raise_by_product, carried)
+        widen(steps, self.raise_by_product, carried)
 
     def _steps(self, claims: Sequence[Claim], asked: int) -> Tensor:
         """Return the largest of tables, their rows the variable that is asked for."""

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from clausal.fast.cpu.compiling import as_array, compiled_kernel, inlined
@@ -23,42 +22,44 @@ _SAMPLE = 1 << 20
 _WORD = 64
 
 
-def widen_compiled_(steps: Tensor, raise_by_product: Any) -> None:
-    """Do what ``widen_`` does, by a kernel."""
+def widen_compiled_(steps: Tensor, raise_by_product: Any, carried: Tensor | None = None) -> None:
+    """Do what ``widen_`` does, by a kernel: what is carried is a step to a place from which none leads on."""
     count = len(steps)
     if not count:
         return
-    widest = torch.full_like(steps, -torch.inf)
-    sets = np.zeros((2, count, -(-count // _WORD)), np.uint64)
-    sample = steps.flatten()[:: max(1, steps.numel() // _SAMPLE)]
-    ordered = sample.sort(descending=True).values
+    both = steps if carried is None else torch.cat([steps, carried], 1)
+    widest = torch.full_like(both, -torch.inf)
+    reached, reaching = (
+        np.zeros((rows, -(-columns // _WORD)), np.uint64) for rows, columns in (both.shape, both.shape[::-1])
+    )
+    ordered = both.flatten()[:: max(1, both.numel() // _SAMPLE)].sort(descending=True).values
     upper, found = torch.inf, 0
     for share in _SHARES:
-        last = share == _SHARES[-1]
-        lower = -torch.inf if last else float(ordered[int(share * (len(ordered) - 1))])
-        found += _add_steps(steps, upper, lower, sets, widest)
+        lower = -torch.inf if share == 1 else float(ordered[int(share * (len(ordered) - 1))])
+        places = ((both > lower) & (both <= upper)).flatten().nonzero().squeeze(1)
+        values, order = both.flatten()[places].sort(descending=True, stable=True)
+        found += int(_take(as_array(places[order]), as_array(values), reached, reaching, as_array(widest)))
         upper = lower
-        if found == count * count:
+        if found == count * count:  # everyone reaches everyone by stronger steps than what is left to carry
             break
-    steps.copy_(widest)
-
-
-def _add_steps(steps: Tensor, upper: float, lower: float, sets: NDArray[np.uint64], widest: Tensor) -> int:
-    """Add the steps that are stronger than ``lower`` and not stronger than ``upper``; return how many pairs are new."""
-    places = ((steps > lower) & (steps <= upper)).flatten().nonzero().squeeze(1)
-    values, order = steps.flatten()[places].sort(descending=True, stable=True)
-    return int(_take(as_array(places[order]), as_array(values), sets[0], sets[1], as_array(widest)))
+    if carried is not None:
+        rest = widest[:, count:]
+        if found == count * count:
+            rest = torch.where(rest == -torch.inf, carried.amax(0), rest)
+        torch.maximum(carried, rest, out=carried)
+    steps.copy_(widest[:, :count])
 
 
 @compiled_kernel
 def _take(places, values, reached, reaching, widest):  # type: ignore[no-untyped-def]
-    count, words = reached.shape
+    count, width = widest.shape
+    words, parts = reached.shape[1], reaching.shape[1]
     one, found = np.uint64(1), 0
     for step in range(len(places)):
-        u, v = places[step] // count, places[step] % count
+        u, v = places[step] // width, places[step] % width
         if (reached[u, v // 64] >> np.uint64(v % 64)) & one:
             continue
-        for part in range(words):
+        for part in range(parts):
             before = reaching[u, part]
             if part == u // 64:
                 before |= one << np.uint64(u % 64)
@@ -68,7 +69,7 @@ def _take(places, values, reached, reaching, widest):  # type: ignore[no-untyped
                 before ^= lowest
                 x = part * 64 + _place(lowest)
                 for word in range(words):
-                    more = reached[v, word]
+                    more = reached[v, word] if v < count else np.uint64(0)
                     if word == v // 64:
                         more |= one << np.uint64(v % 64)
                     more &= ~reached[x, word]
@@ -79,7 +80,7 @@ def _take(places, values, reached, reaching, widest):  # type: ignore[no-untyped
                         z = word * 64 + _place(lowest)
                         reaching[z, x // 64] |= one << np.uint64(x % 64)
                         widest[x, z] = values[step]
-                        found += 1
+                        found += z < count
     return found
 
 
