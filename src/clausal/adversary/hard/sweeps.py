@@ -14,7 +14,7 @@ from typing import TypeVar
 import torch
 from torch import Tensor
 
-_SWEEPS, _LEAST_SWEEPS, _PAIRS_SWEPT = 30, 3, 30_000
+_SWEEPS, _LEAST_SWEEPS, _PAIRS_SWEPT = 30, 3, 15_000
 MOST_TURNS = 32
 _SETTLED = 1e-7
 """Changes below this are rounding, in single precision."""
