@@ -12,7 +12,7 @@ from torch import Tensor
 from clausal.adversary.hard.balances import MARGIN, PAIRS_PER_ROW, rows_in_turns
 from clausal.adversary.hard.projection import LEAST_SQUARE
 from clausal.adversary.hard.structure import Structure, Tree
-from clausal.adversary.hard.sweeps import levels_of, sweeps_over, turns_of
+from clausal.adversary.hard.sweeps import ENOUGH, levels_of, sweeps_over, turns_of
 from clausal.fast.cpu.compiling import as_array, compiled, compiled_kernel, inlined
 
 _MOST_STEPS = 64
@@ -135,7 +135,7 @@ def _sweep(values, light, pairs, upwards, sweeps, pressure, norms):  # type: ign
             pressure[at] += change
             values[lower] -= light[lower] * change
             values[upper] += light[upper] * change
-            settled &= abs(change) <= _SETTLED * norms[at]
+            settled &= abs(change) <= ENOUGH * norms[at]
         if settled:
             break
     for at in range(len(upwards)):
@@ -159,7 +159,7 @@ def _balance(values, light, members, coefficients, turns, sweeps, push, norms): 
             for at in range(width):
                 excess += coefficients[row, at] * values[members[row, at]]
             change = max(excess * norms[row], -push[row])
-            settled &= abs(change) <= _SETTLED * norms[row]
+            settled &= abs(change) <= ENOUGH * norms[row]
             push[row] += change
             for at in range(width):
                 values[members[row, at]] -= coefficients[row, at] * light[members[row, at]] * change
