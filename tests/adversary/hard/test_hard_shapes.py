@@ -75,6 +75,12 @@ def test_shapes_hold_together(scorer, name, reciprocal):
     assert_unbroken(predictor, hard.clauses, starts=30)
 
 
+@pytest.mark.parametrize("other", ["p(X, Y) <=> q(X, Y) & s(X, Y)", "r(X, Y), s(X, Y) => q(X, Y)"])
+def test_of_clauses_that_would_make_relations_equal_one_is_enough_to_be_refused(other):
+    hard = hardened(random_predictor("distmult", Cube()), CONJUNCTION, other)
+    assert [str(clause) for clause in hard.clauses] == [CONJUNCTION]
+
+
 def test_asymmetry_leaves_complex_its_imaginary_parts():
     predictor = random_predictor("complex", Cube())
     before = predictor.relations.data[0].clone()

@@ -115,7 +115,8 @@ def _made_equal(found: dict[int, list[Demand]], predictor: LinkPredictor, equali
     """Take out, with the reason, what would make relations equal that clauses do not make equivalent.
 
     A relation is a node for each direction in which it is read; clauses on a cycle of these say the same. Where all
-    demands are equalities, those that lie on no cycle go; elsewhere those of several atoms that lie on one.
+    demands are equalities, those that lie on no cycle go; elsewhere those of several atoms that lie on one: first those
+    that are a cycle by themselves, and then the last one as long as there are some.
     """
     refused: dict[int, str] = {}
     reason = "together with other hard clauses it would force its relations to be equal"
@@ -125,28 +126,33 @@ def _made_equal(found: dict[int, list[Demand]], predictor: LinkPredictor, equali
             'are, or use the domain "cube" or "cone"'
         )
     while True:
-        part = _parts(demand for asked in found.values() for demand in asked if isinstance(demand, Below))
-
-        def wrong(one: Demand, part: dict[Matrix, int] = part) -> bool:
-            if not isinstance(one, Below) or one.plain != equalities:
-                return False
-            cycles = [part[body] == part[head] for body in one.bodies for head in one.heads]
-            return not all(cycles) if equalities else len(cycles) > 1 and any(cycles)
-
-        gone = [key for key, asked in found.items() if any(map(wrong, asked))]
+        part = _parts(demand for asked in found.values() for demand in asked)
+        gone = [key for key, asked in found.items() if _is_wrong(asked, part, equalities)]
         if not gone:
             return refused
+        if not equalities:
+            gone = [key for key in gone if _is_wrong(found[key], _parts(found[key]), equalities)] or gone[-1:]
         for key in gone:
             del found[key]
             refused[key] = reason
 
 
-def _parts(demands: Iterable[Below]) -> dict[Matrix, int]:
+def _is_wrong(asked: Sequence[Demand], part: dict[Matrix, int], equalities: bool) -> bool:
+    """Tell whether demands, whose matrices are numbered by their cycles, would make relations equal."""
+    for one in asked:
+        if isinstance(one, Below) and one.plain == equalities:
+            cycles = [part[body] == part[head] for body in one.bodies for head in one.heads]
+            if not all(cycles) if equalities else len(cycles) > 1 and any(cycles):
+                return True
+    return False
+
+
+def _parts(demands: Iterable[Demand]) -> dict[Matrix, int]:
     """Number the matrices so that those on a cycle of demands have one number."""
     other: dict[Way, Way] = {"straight": "turned", "turned": "straight", "both": "both"}
     edges: dict[Matrix, set[Matrix]] = defaultdict(set)
     for one in demands:
-        for body, head in product(one.bodies, one.heads):
+        for body, head in product(one.bodies, one.heads) if isinstance(one, Below) else ():
             edges[body].add(head)
             edges[Matrix(body.relation, other[body.way])].add(Matrix(head.relation, other[head.way]))
     return {matrix: number for number, matrices in enumerate(strongly_connected(edges)) for matrix in matrices}

@@ -14,10 +14,10 @@ from typing import TypeVar
 import torch
 from torch import Tensor
 
-_SWEEPS, _LEAST_SWEEPS, _PAIRS_SWEPT = 30, 3, 30_000
+_SWEEPS, _LEAST_SWEEPS, _PAIRS_SWEPT = 30, 3, 15_000
 MOST_TURNS = 32
-_SETTLED = 1e-7
-"""Changes below this are rounding, in single precision."""
+ENOUGH = 1e-5
+"""Sweeps end when no change is larger: steps of a training are, and the last pass makes up for it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +59,7 @@ class Sweeps:
                 values.index_add_(0, upper, heavy * change)
                 if values.device.type == "cpu":
                     moved = max(moved, float((change * (light + heavy)).abs().max()))
-            if values.device.type == "cpu" and moved <= _SETTLED:
+            if values.device.type == "cpu" and moved <= ENOUGH:
                 break
         for lower, upper in self.levels:
             raised = values[lower]

@@ -12,7 +12,7 @@ from torch import Tensor
 from clausal.adversary.hard.balances import MARGIN, PAIRS_PER_ROW, rows_in_turns
 from clausal.adversary.hard.projection import LEAST_SQUARE
 from clausal.adversary.hard.structure import Structure, Tree
-from clausal.adversary.hard.sweeps import levels_of, sweeps_over, turns_of
+from clausal.adversary.hard.sweeps import ENOUGH, levels_of, sweeps_over, turns_of
 from clausal.fast.cpu.compiling import as_array, compiled, compiled_kernel, inlined
 
 _MOST_STEPS = 64
@@ -84,7 +84,7 @@ def project_columns(  # type: ignore[no-untyped-def]
             for one in non_negative:
                 values[one] = max(values[one], 0)
             for row in range(len(push)):
-                _finish(values, members[row], coefficients[row], moved[row], ways[row], lone[row], to_zero[row])
+                _finish(values, row, members, coefficients, moved, ways[row], lone[row], to_zero[row])
         for one in non_negative:
             values[one] = max(values[one], 0)
         for node in range(len(class_of)):
@@ -135,7 +135,7 @@ def _sweep(values, light, pairs, upwards, sweeps, pressure, norms):  # type: ign
             pressure[at] += change
             values[lower] -= light[lower] * change
             values[upper] += light[upper] * change
-            settled &= abs(change) <= _SETTLED * norms[at]
+            settled &= abs(change) <= ENOUGH * norms[at]
         if settled:
             break
     for at in range(len(upwards)):
@@ -159,7 +159,7 @@ def _balance(values, light, members, coefficients, turns, sweeps, push, norms): 
             for at in range(width):
                 excess += coefficients[row, at] * values[members[row, at]]
             change = max(excess * norms[row], -push[row])
-            settled &= abs(change) <= _SETTLED * norms[row]
+            settled &= abs(change) <= ENOUGH * norms[row]
             push[row] += change
             for at in range(width):
                 values[members[row, at]] -= coefficients[row, at] * light[members[row, at]] * change
@@ -177,29 +177,32 @@ def _range(values, members):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _finish(values, members, coefficients, moved, way, lone, to_zero):  # type: ignore[no-untyped-def]
+def _finish(values, row, members, coefficients, moved, way, lone, to_zero):  # type: ignore[no-untyped-def]
     """Move values until a row is obeyed: see ``adversary/hard/balances.py``."""
-    excess, size, movable, furthest = 0.0, 0.0, 0.0, -np.inf
-    for at in range(len(members)):
-        term = np.float64(coefficients[at]) * np.float64(values[members[at]])
+    width = members.shape[1]
+    excess, size = 0.0, 0.0
+    for at in range(width):
+        term = np.float64(coefficients[row, at]) * np.float64(values[members[row, at]])
         excess += term
         size += abs(term)
-        if moved[at]:
-            movable += abs(coefficients[at])
-        elif coefficients[at] != 0:
-            furthest = max(furthest, way * values[members[at]])
     excess += MARGIN * size
     if not excess > 0:
         return
-    for at in range(len(members)):
-        if moved[at]:
-            value = values[members[at]]
+    movable, furthest = 0.0, -np.inf
+    for at in range(width):
+        if moved[row, at]:
+            movable += abs(coefficients[row, at])
+        elif coefficients[row, at] != 0:
+            furthest = max(furthest, way * values[members[row, at]])
+    for at in range(width):
+        if moved[row, at]:
+            value = values[members[row, at]]
             after = way * np.nextafter(np.float32(value + way * (excess / movable)), np.float32(way * np.inf))
             if lone:
                 after = min(after, furthest)
             if to_zero:
                 after = 0.0
-            values[members[at]] = way * max(way * value, after)
+            values[members[row, at]] = way * max(way * value, after)
 
 
 class CompiledProjection:
