@@ -21,8 +21,9 @@ def test_names_are_learned_to_be_read():
     names: dict[str, object] = {}
     exec(block, names)  # what the page shows is what is tested
     whole, clauses = world()
-    facts = [tuple(whole.entities[int(end)] for end in (s, o)) + (whole.relations[int(r)],) for s, r, o in whole.train]
-    graph = Graph.from_triples([(s, r, o) for s, o, r in facts[:400]] + [(s, r, o) for s, o, r in facts[-400:]])
+    entities, relations = whole.entities, whole.relations
+    facts = [(entities[int(s)], relations[int(r)], entities[int(o)]) for s, r, o in whole.train]
+    graph = Graph.from_triples(facts[:400] + facts[-400:])
     clauses = [clause for clause in clauses if all(atom.relation in graph.relations for atom in clause.atoms)]
     assert clauses
     losses = []
@@ -39,7 +40,7 @@ def test_names_are_learned_to_be_read():
     )
     training = prepare(graph, clauses, settings, encoder=encoder)
     predictor = training.run(Calling(passed=lambda report: losses.append((report.fact_loss, report.inconsistency))))
-    assert losses[-1][0] < 0.8 * losses[0][0]
+    assert losses[-1][0] < 0.9 * losses[0][0]
     assert losses[0][1] > 0
     after = predictor.encoder.state_dict()
     assert all(not torch.equal(value, after[name]) for name, value in before.items())
