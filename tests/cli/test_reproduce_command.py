@@ -70,6 +70,19 @@ def small_data(tmp_path, monkeypatch):
     monkeypatch.setenv("CLAUSAL_DATA", str(tmp_path / "data"))
 
 
+def test_certify_bounds_every_clause_for_rows_with_and_without_clauses(tmp_path, small_data):
+    arguments = ("reproduce", "certify", "--rows", "distmult,casr-distmult", "--quick", "--out", tmp_path)
+    result = clausal(*arguments, "--format", "json")
+    assert result.code == 0, result.stderr
+    bounds = {row["row"]: row["mean bound"] for row in result.json["rows"]}
+    assert bounds["cASR-DistMult"] < bounds["DistMult"]
+    assert {Path(path).parent.name for path in result.json["records"]} == {"certify-quick"}
+
+
+def test_kale_has_no_certificates(tmp_path, small_data):
+    refused(clausal("reproduce", "certify", "--rows", "transe", "--quick", "--out", tmp_path), "has no certificates")
+
+
 def test_beyond_measures_rows_with_and_without_entailment_and_goes_on_from_its_files(tmp_path, small_data):
     arguments = ("reproduce", "beyond", "wn18", "--quick", "--out", tmp_path, "--format", "json")
     result = clausal(*arguments)

@@ -69,7 +69,8 @@ def test_every_point_is_trained_once_and_told_as_it_is_trained(tmp_path, data):
     trials = searched(Journal(tmp_path / "a" / "journal.jsonl"), data, observer=told)
     assert [trial.changes for trial in trials] == points(AXES)
     assert [(done, total) for _, done, total, _ in told.of("advanced")] == [(0, 4), (1, 4), (2, 4), (3, 4), (4, 4)]
-    assert told.of("message")[3][0].startswith("4 of 4: distmult model.dim=8 model.domain=cube facts.margin=2: 0.")
+    last = "4 of 4: distmult model.dim=8 model.domain=cube facts.margin=2 train.passes=2: 0."
+    assert told.of("message")[3][0].startswith(last)
     settings = settings_of(PaperRow("fb122", "distmult"), 0, [*SMALL, "model.dim=8", "facts.margin=2"])
     training = prepare(data[0], [], settings)
     training.run()

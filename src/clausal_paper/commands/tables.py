@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -74,6 +74,41 @@ def wn18_limited(
     _reproduce("wn18-limited", rows, seeds, quick, out, format)
 
 
+def certify(
+    rows: Annotated[
+        str | None,
+        typer.Option(metavar="NAMES", help="Only these rows; complex, asr-complex and casr-complex by default."),
+    ] = None,
+    seeds: SeedsOption = 1,
+    quick: QuickOption = False,
+    out: OutOption = _OUT,
+    format: FormatOption = Format.table,
+) -> None:
+    """Train rows of FB122, and certify each by all 47 clauses: are models with clauses more robust?"""
+    from clausal_paper.tables.reproduction import paper_plan
+    from clausal_paper.tables.robustness import ROWS, certify_row
+
+    plan = paper_plan("fb122", names_in(rows) or list(ROWS), seeds, quick)
+    folder = out / ("certify-quick" if quick else "certify")
+    records, files = run_plan(plan, lambda: data_of("fb122"), folder, certify_row)
+    titles = {row.name: row.title for row in plan.rows}
+    found = [
+        {
+            "row": titles[record["row"]],
+            "seed": record["seed"],
+            "clauses": record["trained_with"],
+            "mean bound": record["bound"],
+            "largest bound": record["largest_bound"],
+            "mean attained": record["attained"],
+            "rate over entities": record["rate"],
+            "verdicts": ", ".join(f"{count} {verdict}" for verdict, count in record["verdicts"].items()),
+        }
+        for record in records
+    ]
+    title = "FB122: certificates of all clauses over the domain, and over real entities"
+    print_results(format, found, {"rows": found, "records": files}, title=title)
+
+
 def beyond(
     table: Annotated[str, typer.Argument(metavar="TABLE", help="fb122, wn18, wn18rr, fb15k-237 or wn18-limited.")],
     rows: Annotated[
@@ -119,9 +154,12 @@ def data_of(table: str) -> tuple[Graph, list[Clause]]:
     return read_graph(name), read_clauses(name)
 
 
-def run_plan(plan: Plan[R], data: Data, folder: Path) -> tuple[list[dict[str, Any]], list[str]]:
+def run_plan(
+    plan: Plan[R], data: Data, folder: Path, make_record: Callable[..., dict[str, Any]] | None = None
+) -> tuple[list[dict[str, Any]], list[str]]:
     """Train what a folder lacks of a plan, with progress, and return all of its records and their files."""
     from clausal_paper.tables.reproduction import reproduce
+    from clausal_paper.tables.run import run_row
 
     total = len(plan.rows) * len(plan.seeds)
     records: list[dict[str, Any]] = []
@@ -134,7 +172,7 @@ def run_plan(plan: Plan[R], data: Data, folder: Path) -> tuple[list[dict[str, An
             say(f"{len(records) + 1} of {total}: {row.title}, seed {seed}")
             return shown.enter_context(Bars(row.name))
 
-        for path, record in reproduce(plan, data, folder, observer):
+        for path, record in reproduce(plan, data, folder, observer, make_record or run_row):
             records.append(record)
             files.append(str(path))
     say(f"{len(files)} record{'' if len(files) == 1 else 's'} in {folder}")

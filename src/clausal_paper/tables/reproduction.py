@@ -70,7 +70,11 @@ def beyond_plan(table: str, names: Sequence[str] = (), seeds: int = 3, quick: bo
 
 
 def reproduce(
-    plan: Plan[R], data: Data, folder: Path, observer: ObserverOf[R] | None = None
+    plan: Plan[R],
+    data: Data,
+    folder: Path,
+    observer: ObserverOf[R] | None = None,
+    make_record: Callable[..., Record] = run_row,
 ) -> Iterator[tuple[Path, Record]]:
     """Yield a record and its file for each row and seed of a plan; what the folder has is not trained again."""
     with explained_os_errors(folder):
@@ -84,7 +88,7 @@ def reproduce(
                 continue
             loaded = loaded or data()
             told = observer(row, seed) if observer else None
-            record = run_row(row, *loaded, seed, changes=plan.changes, observer=told)
+            record = make_record(row, *loaded, seed, changes=plan.changes, observer=told)
             write_json(path, record)
             yield path, record
 

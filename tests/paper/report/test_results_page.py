@@ -114,7 +114,7 @@ def test_synthetic_cells_more_than_five_points_below_are_marked(tmp_path):
     assert section.count("▼") == 2  # one cell, and the sentence that says what it means
     assert "51 of 52 cells" in section
     assert "Closed form took 0.25 of the CPU time" in section
-    assert section.count("| holds |") == 5  # the paper's claims, on the paper's own numbers
+    assert section.count("| holds |") == 8  # of ten claims, on the paper's own numbers: not the cube in every cell
 
 
 def test_a_file_that_is_no_record_is_refused(tmp_path):
