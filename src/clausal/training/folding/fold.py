@@ -1,6 +1,7 @@
-"""Vectors of new entities, and of what changed around them, by a few steps of AdaGrad in the model's domain.
+"""Vectors of new entities, and of known ones around them, by a few passes of AdaGrad in the model's domain.
 
-Relations and all other entities stay as they are, so that whatever a certificate says over the domain still holds.
+Relations and all other entities stay as they are, and what moves stays inside the region of certificates. So whatever a
+certificate says of the model still holds.
 """
 
 from __future__ import annotations
@@ -12,19 +13,22 @@ from clausal.config import Settings
 from clausal.errors import InputError
 from clausal.model.predictor import LinkPredictor
 from clausal.observer import Observer
+from clausal.training.folding.limits import Limits
 from clausal.training.folding.losses import FactsNearby
 from clausal.training.folding.nearby import Nearby
 from clausal.training.folding.start import start_vectors
 
 PASSES = 30
 """Passes over the facts of new entities."""
-_RATE = 0.3
+_BATCHES = 10
+"""Batches in a pass over known facts, as a training has them."""
+_RATE = 0.5
 """The first step of AdaGrad in a component, as a share of the root mean square of a component."""
 _SAMPLE = 2048
 """Entities that stand for all others."""
 _MOST_FALSE = 32
 """Most facts that a moving entity is put into, where it does not belong, in a pass."""
-_NUMBERS_AT_ONCE = 1 << 25
+_NUMBERS_AT_ONCE = 1 << 24
 
 
 @torch.no_grad()
@@ -46,16 +50,17 @@ def fold_in(
     require_foldable(predictor)
     train, facts = (part.to(predictor.device).long() for part in (train, facts))
     new = torch.arange(count, device=predictor.device) + predictor.num_entities
-    start = start_vectors(predictor, train, facts, count, settings.train.seed)
     about = facts[(facts[:, [0, 2]] >= predictor.num_entities).any(1)]
-    return _descend(predictor, new, start, about, train, settings, passes, observer or Observer(), "folding in")
+    start = start_vectors(predictor, train, about, count, settings.train.seed)
+    descent = _Descent(predictor, new, start, about, train, settings)
+    return descent.run(passes, 1, observer or Observer(), "folding in")
 
 
 @torch.no_grad()
 def refine(
     predictor: LinkPredictor,
-    moving: Tensor,
     train: Tensor,
+    moving: Tensor,
     settings: Settings,
     *,
     passes: int,
@@ -70,9 +75,8 @@ def refine(
     train = train.to(predictor.device).long()
     about = train[torch.isin(train[:, [0, 2]], moving).any(1)]
     start = predictor.encode(moving).detach()
-    return _descend(
-        predictor, moving, start, about, train, settings, passes, observer or Observer(), "refining", withdrawn
-    )
+    descent = _Descent(predictor, moving, start, about, train, settings, withdrawn)
+    return descent.run(passes, _BATCHES, observer or Observer(), "refining")
 
 
 def require_foldable(predictor: LinkPredictor) -> None:
@@ -84,48 +88,59 @@ def require_foldable(predictor: LinkPredictor) -> None:
         )
 
 
-def _descend(
-    predictor: LinkPredictor,
-    moving: Tensor,
-    vectors: Tensor,
-    facts: Tensor,
-    train: Tensor,
-    settings: Settings,
-    passes: int,
-    observer: Observer,
-    doing: str,
-    withdrawn: Tensor | None = None,
-) -> Tensor:
-    if not len(moving) or not len(facts) or not passes:
-        return vectors
-    generator = torch.Generator().manual_seed(settings.train.seed)
-    each = _false_facts(predictor, train, settings)
-    background = train[torch.randint(len(train), (each * _SAMPLE,), generator=generator).to(train.device)]
-    gone = facts[:0] if withdrawn is None else withdrawn.to(facts.device).long()
-    needed = torch.cat([part[:, [0, 2]].flatten() for part in (facts, background, gone)])
-    nearby = Nearby.of(predictor, moving, vectors, needed, _SAMPLE, generator)
-    facts, background, gone = (nearby.facts(part) for part in (facts, background, gone))
-    loss = FactsNearby(nearby, settings, generator)
-    rate = _RATE * float(predictor.encode(nearby.frozen[nearby.sample]).square().mean().sqrt())
-    optimizer = torch.optim.Adagrad([nearby.vectors], lr=rate, initial_accumulator_value=1e-8)
-    for number in range(passes):
-        order = torch.randperm(len(facts), generator=generator).to(facts.device)
-        optimizer.zero_grad()
-        for batch in order.split(_facts_at_once(predictor, settings)):
-            with torch.enable_grad():
-                loss.own(facts[batch]).backward()
-        drawn = torch.randint(len(background), (each * len(moving),), generator=generator).to(facts.device)
-        entities = nearby.moving_ids.repeat(each)
-        for some, put in zip(drawn.split(_facts_at_once(predictor, settings)), entities.split(_facts_at_once(predictor, settings)), strict=True):
-            with torch.enable_grad():
-                loss.false(background[some], put).backward()
-        if len(gone):
-            with torch.enable_grad():
-                loss.withdrawn(gone).backward()
-        optimizer.step()
-        predictor.domain.project_(nearby.vectors.data)
-        observer.advanced(doing, number + 1, passes, "passes")
-    return nearby.vectors.detach()
+class _Descent:
+    """Moves the vectors of some entities down the loss of their facts."""
+
+    def __init__(
+        self,
+        predictor: LinkPredictor,
+        moving: Tensor,
+        vectors: Tensor,
+        facts: Tensor,
+        train: Tensor,
+        settings: Settings,
+        withdrawn: Tensor | None = None,
+    ) -> None:
+        self.limits = Limits.of(predictor)
+        self.generator = torch.Generator().manual_seed(settings.train.seed)
+        self.each = _false_facts(predictor, train, settings)
+        drawn = torch.randint(max(1, len(train)), (self.each * _SAMPLE,), generator=self.generator)
+        background = train[drawn.to(train.device)] if len(train) else train
+        gone = facts[:0] if withdrawn is None else withdrawn.to(facts.device).long()
+        needed = torch.cat([part[:, [0, 2]].flatten() for part in (facts, background, gone)])
+        self.nearby = Nearby.of(predictor, moving, vectors, needed, _SAMPLE, self.generator)
+        self.facts = self.nearby.facts(facts)
+        others = (self.nearby.facts(part) for part in (background, gone))
+        self.loss = FactsNearby(self.nearby, settings, self.generator, *others)
+        self.at_once = _facts_at_once(predictor, settings)
+        self.limits.project_(self.nearby.vectors.data)
+        rate = _RATE * float(self.nearby.sampled_vectors.square().mean().sqrt())
+        self.optimizer = torch.optim.Adagrad([self.nearby.vectors], lr=rate, initial_accumulator_value=1e-8)
+
+    def run(self, passes: int, batches: int, observer: Observer, doing: str) -> Tensor:
+        """Go through the facts so often, each time in so many batches, and return the vectors."""
+        for number in range(passes if len(self.facts) else 0):
+            own = self._shuffled(self.facts).tensor_split(batches)
+            others = self._shuffled(self.nearby.moving_ids.repeat(self.each)).tensor_split(batches)
+            for some_facts, some_entities in zip(own, others, strict=True):
+                self._step(some_facts, some_entities)
+            observer.advanced(doing, number + 1, passes, "passes")
+        return self.nearby.vectors.detach()
+
+    def _shuffled(self, rows: Tensor) -> Tensor:
+        return rows[torch.randperm(len(rows), generator=self.generator).to(rows.device)]
+
+    def _step(self, facts: Tensor, entities: Tensor) -> None:
+        self.optimizer.zero_grad()
+        with torch.enable_grad():
+            for some in facts.split(self.at_once):
+                self.loss.own(some).backward()
+            for some in entities.split(self.at_once):
+                self.loss.out_of_place(some).backward()
+            if len(self.loss.gone):
+                self.loss.withdrawn().backward()
+        self.optimizer.step()
+        self.limits.project_(self.nearby.vectors.data)
 
 
 def _false_facts(predictor: LinkPredictor, train: Tensor, settings: Settings) -> int:

@@ -20,42 +20,49 @@ _MOST_NEGATIVES = 8
 
 @dataclass(frozen=True, eq=False)
 class FactsNearby:
-    """The loss of a batch of facts, of other facts into which moving entities do not belong, and of withdrawn ones."""
+    """Losses of what moves: of its facts, where it is put into other facts, and of facts that hold no longer."""
 
     nearby: Nearby
     settings: Settings
     generator: torch.Generator
+    background: Tensor  # [facts, 3], train facts at random
+    gone: Tensor  # [facts, 3]
 
     def own(self, facts: Tensor) -> Tensor:
         """Return the loss of facts [b, 3], which hold moving entities, with the penalty on their vectors."""
         about, predictor = self.settings.facts, self.nearby.predictor
         loss = self._against_corruptions(facts) if about.training == "corruption" else self._against_all(facts)
-        weight = about.regulariser_weight
-        return loss + weight * penalty_of_facts(about.regulariser, predictor, facts)
+        return loss + about.regulariser_weight * penalty_of_facts(about.regulariser, predictor, facts)
 
-    def false(self, facts: Tensor, entities: Tensor) -> Tensor:
-        """Return the loss of facts [b, 3] with entities [b] in the place of the subject, and in that of the object."""
+    def out_of_place(self, entities: Tensor) -> Tensor:
+        """Return the loss of entities [b] in the place of the subject, and of the object, of some train facts."""
         about, predictor = self.settings.facts, self.nearby.predictor
+        if not len(self.background):
+            return self.nearby.vectors.sum() * 0
+        facts = self.background[self._draw(len(self.background), (len(entities),))]
         positive, negative = predictor.score_corrupted(facts, Negatives(entities[None], entities[None]))
         if about.training == "corruption":
             return LOSSES[about.loss](about.margin)(positive.detach(), negative)
         if about.loss == "logistic":
-            return F.softplus(negative).sum() / (self.nearby.scale * len(self.nearby.sample))
-        # An entity that is no answer has a share of the softmax: what its query's other candidates leave it.
+            return F.softplus(negative).sum() / self.nearby.still
+        # What is no answer has a share of the softmax all the same: what the query's other candidates leave it.
         with torch.no_grad():
             others = self._logsumexp(facts)
-        return F.softplus(negative.view(2, -1) - others).sum()
+        return F.softplus(negative.reshape(2, -1) - others).sum()
 
-    def withdrawn(self, facts: Tensor) -> Tensor:
-        """Return the loss of facts [b, 3] that hold no longer."""
-        scores = self.nearby.predictor.score(facts[:, 0], facts[:, 1], facts[:, 2])
-        margin = self.settings.facts.margin if self.settings.facts.loss in ("hinge", "pairwise") else None
-        return F.softplus(scores).sum() if margin is None else torch.relu(margin + scores).sum()
+    def withdrawn(self) -> Tensor:
+        """Return the loss of the facts that hold no longer."""
+        about = self.settings.facts
+        scores = self.nearby.predictor.score(*self.gone.unbind(1))
+        if about.loss in ("hinge", "pairwise"):
+            return torch.relu(about.margin + scores).sum()
+        return F.softplus(scores).sum()
 
     def _against_corruptions(self, facts: Tensor) -> Tensor:
         about = self.settings.facts
         count = min(about.negatives, _MOST_NEGATIVES)
-        drawn = self._draw((2 * count, len(facts)))
+        sample = self.nearby.sample
+        drawn = sample[self._draw(len(sample), (2 * count, len(facts)))]
         positive, negative = self.nearby.predictor.score_corrupted(facts, Negatives(*drawn.chunk(2)))
         return LOSSES[about.loss](about.margin)(positive, negative)
 
@@ -63,9 +70,8 @@ class FactsNearby:
         about = self.settings.facts
         both = self._of_answers(facts)
         if about.loss == "logistic":
-            everyone = self.nearby.scale * len(self.nearby.sample)
             sums = torch.stack([F.softplus(scores).sum(1) for scores in self._of_sample(facts)])
-            return (self.nearby.scale * sums - (1 - about.label_smoothing) * both).sum() / everyone
+            return (self.nearby.scale * sums - (1 - about.label_smoothing) * both).sum() / self.nearby.still
         return F.softplus(self._logsumexp(facts) - both).sum() + _smoothing(about, both, self._of_sample(facts))
 
     def _of_answers(self, facts: Tensor) -> Tensor:
@@ -88,10 +94,9 @@ class FactsNearby:
         """Return log Σ exp(score) over all entities that do not move, for both questions of facts [2, b]."""
         return torch.stack([scores.logsumexp(1) for scores in self._of_sample(facts)]) + math.log(self.nearby.scale)
 
-    def _draw(self, shape: tuple[int, ...]) -> Tensor:
-        sample = self.nearby.sample
-        drawn = torch.randint(len(sample), shape, generator=self.generator)
-        return sample[drawn.to(sample.device)]
+    def _draw(self, size: int, shape: tuple[int, ...]) -> Tensor:
+        drawn = torch.randint(size, shape, generator=self.generator)
+        return drawn.to(self.nearby.sample.device)
 
 
 def _smoothing(about: FactSettings, answers: Tensor, others: tuple[Tensor, Tensor]) -> Tensor:

@@ -33,15 +33,14 @@ class _PartlyFrozen(nn.Module):
 class Nearby:
     """A small model over its own ids: first what is frozen, sorted as in the whole model, then what moves.
 
-    ``sample`` are ids of entities drawn at random, which stand for all that do not move; ``scale`` is how many each
-    of them stands for.
+    ``sample`` are ids of entities drawn at random, which stand for all ``still`` ones, those that do not move.
     """
 
     predictor: LinkPredictor
     frozen: Tensor  # ids in the whole model, sorted
     moving: Tensor  # ids in the whole model, sorted
     sample: Tensor
-    scale: float
+    still: int
 
     @staticmethod
     def of(
@@ -67,8 +66,12 @@ class Nearby:
             domain=Unbounded(),  # what moves is projected once a step
         )
         small.relations = nn.Parameter(whole.relations.detach(), requires_grad=False)
-        scale = len(others) / max(1, len(sample))
-        return Nearby(small.eval(), frozen, moving, torch.searchsorted(frozen, sample), scale)
+        return Nearby(small.eval(), frozen, moving, torch.searchsorted(frozen, sample), max(1, len(others)))
+
+    @property
+    def scale(self) -> float:
+        """How many entities each one of the sample stands for."""
+        return self.still / max(1, len(self.sample))
 
     @property
     def vectors(self) -> nn.Parameter:
@@ -77,12 +80,18 @@ class Nearby:
         return self.predictor.encoder.moving
 
     @property
+    def sampled_vectors(self) -> Tensor:
+        """The vectors of the sample [sample, dim]."""
+        return self.predictor.encode(self.sample).detach()
+
+    @property
     def moving_ids(self) -> Tensor:
         """The ids here of what moves."""
         return torch.arange(len(self.frozen), self.predictor.num_entities, device=self.frozen.device)
 
     def ids(self, entities: Tensor) -> Tensor:
         """Return the ids here of entities of the whole model, of any shape."""
+        entities = entities.contiguous()
         moves = torch.isin(entities, self.moving)
         places = torch.searchsorted(self.moving, entities) + len(self.frozen)
         return torch.where(moves, places, torch.searchsorted(self.frozen, entities))
