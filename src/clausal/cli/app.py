@@ -31,6 +31,7 @@ from clausal.cli.score import score
 from clausal.cli.search import search
 from clausal.cli.serve import serve
 from clausal.cli.train import train
+from clausal.cli.update import update
 from clausal.cli.vectors import vectors
 
 app = typer.Typer(
@@ -60,7 +61,7 @@ def common(
 
 
 asking = (evaluate, predict, score, nearest, vectors, report, compare, serve)
-for command in (demo, train, search, *asking, fuse, certify, clauses, closure, prove, partition, mine):
+for command in (demo, train, search, update, *asking, fuse, certify, clauses, closure, prove, partition, mine):
     app.command(cls=Command)(command)
 
 

@@ -137,6 +137,27 @@ class Run(Shown):
         mine = clauses is None if mine is None else mine
         return fuse_run(self, clauses, mine=mine, signed=signed, seconds=seconds, out=out, observer=observer)
 
+    def update(
+        self,
+        facts: Any = None,
+        *,
+        remove: Any = None,
+        refine: int = 0,
+        out: str | Path | None = None,
+        observer: Observer | None = None,
+    ) -> Run:
+        """Return this run on a graph with new facts, about known and new entities, and without those of ``remove``.
+
+        Both are given in any form that ``load_graph`` takes: rows of names, a data frame, a file. New entities are
+        folded in: their vectors are solved for while all others and the relations stay as they are, so that every
+        clause that held for all entities still does. ``refine`` is how often to go over the facts of what changed
+        afterwards, which moves the vectors of known entities too, but of none that a clause names. ``out`` is a new run
+        directory for the result; this run stays as it is.
+        """
+        from clausal.run.updating import update_run
+
+        return update_run(self, facts, remove, refine_passes=refine, out=out, observer=observer or Observer())
+
     @overload
     def predict(  # type: ignore[overload-overlap]  # text is a sequence of texts too
         self, query: Question, k: int = 10, **options: Unpack[PredictOptions]

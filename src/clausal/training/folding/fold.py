@@ -65,17 +65,18 @@ def refine(
     *,
     passes: int,
     withdrawn: Tensor | None = None,
+    limits: Limits | None = None,
     observer: Observer | None = None,
 ) -> Tensor:
     """Return new vectors [moving, dim] of known entities, given by sorted ids, after passes over their train facts.
 
-    Facts ``withdrawn`` [facts, 3] are trained to be false.
+    Facts ``withdrawn`` [facts, 3] are trained to be false. ``limits`` are those of another model, to be kept to.
     """
     require_foldable(predictor)
     train = train.to(predictor.device).long()
     about = train[torch.isin(train[:, [0, 2]], moving).any(1)]
     start = predictor.encode(moving).detach()
-    descent = _Descent(predictor, moving, start, about, train, settings, withdrawn)
+    descent = _Descent(predictor, moving, start, about, train, settings, withdrawn, limits)
     return descent.run(passes, _BATCHES, observer or Observer(), "refining")
 
 
@@ -100,8 +101,9 @@ class _Descent:
         train: Tensor,
         settings: Settings,
         withdrawn: Tensor | None = None,
+        limits: Limits | None = None,
     ) -> None:
-        self.limits = Limits.of(predictor)
+        self.limits = limits or Limits.of(predictor)
         self.generator = torch.Generator().manual_seed(settings.train.seed)
         self.each = _false_facts(predictor, train, settings)
         drawn = torch.randint(max(1, len(train)), (self.each * _SAMPLE,), generator=self.generator)
