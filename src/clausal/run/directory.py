@@ -41,6 +41,7 @@ from clausal.run.storage import FACTS, LITERALS, PREFIXES, VOCABULARY, load_stor
 FORMAT = 1
 MODEL = "model.safetensors"
 CALIBRATION = "calibration.json"
+OPTIMIZER = "optimizer.safetensors"
 FUSION = "fusion.json"
 FUSION_ARRAYS = "fusion.safetensors"
 LOG = "log.jsonl"
@@ -49,7 +50,7 @@ RACE_TRIALS = "race.jsonl"
 CHECKPOINT = Path("checkpoint") / "state.safetensors"
 _LOCK = CHECKPOINT.with_name("lock")
 _START = ("run.json", "config.toml", "clauses.txt", VOCABULARY, FACTS)
-_EXTRAS = (LITERALS, PREFIXES, LOG, RACE, RACE_TRIALS, "metrics.json", CALIBRATION, MODEL)
+_EXTRAS = (LITERALS, PREFIXES, LOG, RACE, RACE_TRIALS, "metrics.json", CALIBRATION, OPTIMIZER, MODEL)
 _FILES = (*_START, *_EXTRAS, CHECKPOINT, _LOCK, FUSION, FUSION_ARRAYS)
 
 
@@ -94,16 +95,18 @@ class RunDirectory:
         settings: Settings,
         custom: Sequence[str] = (),
         race: Mapping[str, Any] | None = None,
+        start: str | None = None,
     ) -> RunDirectory:
         """Make a new run directory; an existing one is never touched.
 
-        With ``race`` the settings are those that a race starts from, and ``settle_race`` replaces them.
+        With ``race`` the settings are those that a race starts from, and ``settle_race`` replaces them. ``start`` names
+        the run whose vectors the training starts with.
         """
         path = Path(path)
         check_new_folder(path, "choose another --out, or go on with an unfinished run there by --resume")
         with atomic_folder(path) as folder:
             (folder / CHECKPOINT.parent).mkdir()
-            _write_start(folder, graph, clauses, settings, _about(graph, custom))
+            _write_start(folder, graph, clauses, settings, _about(graph, custom) | ({"start": start} if start else {}))
             if race is not None:
                 write_json(folder / RACE, race)
         return RunDirectory(path)
@@ -228,12 +231,21 @@ class RunDirectory:
         write_text(self.path / LOG, "".join(json.dumps(record) + "\n" for record in kept), self.temporary_folder)
 
     def finish(
-        self, tensors: Mapping[str, Tensor], metrics: Mapping[str, Any], calibration: Calibration | None = None
+        self,
+        tensors: Mapping[str, Tensor],
+        metrics: Mapping[str, Any],
+        calibration: Calibration | None = None,
+        optimizer: Mapping[str, Tensor] | None = None,
     ) -> None:
-        """Write metrics, calibration and the final model, which marks the run as finished; drop the checkpoint."""
+        """Write metrics, calibration, what the optimiser has gathered and the final model; drop the checkpoint.
+
+        The model marks the run as finished.
+        """
         write_json(self.path / "metrics.json", metrics, self.temporary_folder)
         if calibration is not None:
             write_json(self.path / CALIBRATION, calibration.to_dict(self.graph.relations), self.temporary_folder)
+        if optimizer:
+            write_tensors(self.path / OPTIMIZER, optimizer, {}, self.temporary_folder)
         write_tensors(self.path / MODEL, tensors, {}, self.temporary_folder)
         shutil.rmtree(self.temporary_folder, ignore_errors=True)
 

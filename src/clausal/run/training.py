@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import platform
 import time
@@ -23,11 +24,12 @@ from clausal.graph.graph import Graph
 from clausal.logic.syntax import Clause
 from clausal.model.scorers.base import Scorer
 from clausal.observer import Observer, Observers, all_arguments, replaces
-from clausal.run.checkpoint import restore
-from clausal.run.directory import CHECKPOINT, RunDirectory
+from clausal.run.checkpoint import read_tensors, restore
+from clausal.run.directory import CHECKPOINT, OPTIMIZER, RunDirectory
 from clausal.run.loading import load, require_custom
 from clausal.run.run import Run
 from clausal.training import AdversarialSetTraining, prepare
+from clausal.training.warm_start import WarmStart, named_state
 
 
 @contextmanager
@@ -54,11 +56,25 @@ def train(
     scorer: Scorer | None = None,
     encoder: nn.Module | None = None,
     adversary: Adversary | None = None,
+    start: Run | None = None,
     observer: Observer | None = None,
 ) -> Run:
-    """Train a link predictor on a graph so that it obeys clauses; with ``out``, keep it as a run directory."""
+    """Train a link predictor on a graph so that it obeys clauses; with ``out``, keep it as a run directory.
+
+    ``start`` is a run of a model of the same kind on another state of the graph: the training begins with its vectors,
+    by name, and new entities are folded in.
+    """
     settings, observer = settings or Settings(), observer or Observer()
-    training = prepare(graph, clauses, settings, scorer=scorer, encoder=encoder, adversary=adversary, observer=observer)
+    training = prepare(
+        graph,
+        clauses,
+        settings,
+        scorer=scorer,
+        encoder=encoder,
+        adversary=adversary,
+        start=None if start is None else _warm_start(start),
+        observer=observer,
+    )
     if out is None:
         started = time.perf_counter()
         observer.training_started(settings, _obeyed(clauses, settings))
@@ -68,9 +84,24 @@ def train(
         return Run(predictor, graph, clauses, settings, metrics, calibration=_calibrate(training, graph))
     given = {"scorer": scorer, "encoder": encoder, "adversary": adversary}
     custom = [name for name, module in given.items() if module is not None]
-    directory = RunDirectory.create(out, graph, clauses, settings, custom)
+    origin = None if start is None else str(start.path or start.graph.name)
+    directory = RunDirectory.create(out, graph, clauses, settings, custom, start=origin)
     with directory.locked():
         return _run_in(directory, training, graph, clauses, observer)
+
+
+def _warm_start(run: Run) -> WarmStart:
+    """Return what a run knows, with what its optimiser had gathered where it was kept."""
+    path = None if run.path is None else run.path / OPTIMIZER
+    state = {} if path is None or not path.exists() else read_tensors(path)[0]
+    rows = {name: len(parameter) for name, parameter in run.predictor.named_parameters()}
+    for name, tensor in state.items():
+        parameter, _, quantity = name.rpartition(".")
+        if parameter not in rows or (
+            quantity != "step" and tensor.shape != run.predictor.get_parameter(parameter).shape
+        ):
+            raise InputError(f"{path}: damaged: '{name}' does not fit the model")
+    return WarmStart(run.predictor, run.graph.entities, run.graph.relations, state)
 
 
 @replaces(on_pass=("passed", all_arguments), on_epoch=("epoch", all_arguments))
@@ -103,6 +134,11 @@ def resume(
             graph, clauses, directory.settings, scorer=scorer, encoder=encoder, adversary=adversary, observer=observer
         )
         state = directory.load_checkpoint()
+        if state is None and "start" in directory.about:
+            raise InputError(
+                f"{out}: stopped before its first pass, so that nothing is left of what it started from; train again "
+                f"with --from {directory.about['start']}, to another --out"
+            )
         if state is not None:
             restore(training, *state, origin=directory.path / CHECKPOINT)
         directory.rewind_log(training.position.epoch)
@@ -130,7 +166,8 @@ def _run_in(
     observer: Observer,
 ) -> Run:
     every = training.settings.train.checkpoint_seconds
-    last_saved = time.monotonic()
+    warm = "start" in directory.about  # of which nothing but a checkpoint tells
+    last_saved = -math.inf if warm and not training.position.passes else time.monotonic()
 
     def checkpoint(training: AdversarialSetTraining) -> None:
         nonlocal last_saved
@@ -143,7 +180,7 @@ def _run_in(
     seconds = sum(record["seconds"] for record in directory.read_log())
     metrics = _metrics(training, graph, seconds) | _raced(directory)
     calibration = _calibrate(training, graph)
-    directory.finish(predictor.state_dict(), metrics, calibration)
+    directory.finish(predictor.state_dict(), metrics, calibration, named_state(training.optimizer, predictor))
     observer.training_finished(metrics)
     return Run(predictor, graph, clauses, training.settings, metrics, directory.path, calibration)
 
@@ -183,7 +220,8 @@ def keep(
         directory.append_log(record)
     metrics = _metrics(training, measured, sum(record["seconds"] for record in records))
     calibration = _calibrate(training, measured)
-    directory.finish(training.predictor.state_dict(), metrics, calibration)
+    state = named_state(training.optimizer, training.predictor)
+    directory.finish(training.predictor.state_dict(), metrics, calibration, state)
 
 
 def _calibrate(training: AdversarialSetTraining, graph: Graph) -> Calibration | None:

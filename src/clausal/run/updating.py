@@ -113,8 +113,8 @@ def _require_updatable(run: Run, passes: int) -> None:
         raise InputError(f"refine must be 0 or more passes; got {passes}")
     if not isinstance(run.predictor.encoder, Table):
         raise InputError(
-            "the run has an encoder of its own, which alone knows the vectors of new entities; give it to clausal.train "
-            "with the new graph"
+            "the run has an encoder of its own, which alone knows the vectors of new entities; "
+            "give it to clausal.train with the new graph"
         )
 
 
