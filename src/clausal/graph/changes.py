@@ -35,8 +35,7 @@ class Change:
     def about_new(self) -> NDArray[np.bool_]:
         """Whether each added fact is about a new entity. Shape [added]."""
         known = len(self.graph.entities) - self.new_entities
-        found: NDArray[np.bool_] = (self.added[:, [0, 2]] >= known).any(axis=1)
-        return found
+        return np.asarray((self.added[:, [0, 2]] >= known).any(axis=1))
 
 
 def change_graph(graph: Graph, added: Graph | None, withdrawn: Graph | None) -> Change:
@@ -117,7 +116,7 @@ def _withdrawn(graph: Graph, withdrawn: Graph, entities: Names) -> Facts:
     own, labels = graph.entities.ids(withdrawn.entities), graph.relations.ids(withdrawn.relations)
     rows = np.stack([own[withdrawn.train[:, 0]], labels[withdrawn.train[:, 1]], own[withdrawn.train[:, 2]]], 1)
     sizes = len(entities), len(graph.relations)
-    outside = (rows < 0).any(axis=1)
+    outside = np.asarray((rows < 0).any(axis=1))
     outside[~outside] = ~found_in(fact_keys(rows[~outside], *sizes), np.sort(fact_keys(graph.known, *sizes)))
     if outside.any():
         names = withdrawn.train[int(outside.argmax())]

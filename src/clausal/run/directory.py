@@ -41,7 +41,6 @@ from clausal.run.storage import FACTS, LITERALS, PREFIXES, VOCABULARY, load_stor
 FORMAT = 1
 MODEL = "model.safetensors"
 CALIBRATION = "calibration.json"
-OPTIMIZER = "optimizer.safetensors"
 FUSION = "fusion.json"
 FUSION_ARRAYS = "fusion.safetensors"
 LOG = "log.jsonl"
@@ -50,7 +49,7 @@ RACE_TRIALS = "race.jsonl"
 CHECKPOINT = Path("checkpoint") / "state.safetensors"
 _LOCK = CHECKPOINT.with_name("lock")
 _START = ("run.json", "config.toml", "clauses.txt", VOCABULARY, FACTS)
-_EXTRAS = (LITERALS, PREFIXES, LOG, RACE, RACE_TRIALS, "metrics.json", CALIBRATION, OPTIMIZER, MODEL)
+_EXTRAS = (LITERALS, PREFIXES, LOG, RACE, RACE_TRIALS, "metrics.json", CALIBRATION, MODEL)
 _FILES = (*_START, *_EXTRAS, CHECKPOINT, _LOCK, FUSION, FUSION_ARRAYS)
 
 
@@ -231,21 +230,12 @@ class RunDirectory:
         write_text(self.path / LOG, "".join(json.dumps(record) + "\n" for record in kept), self.temporary_folder)
 
     def finish(
-        self,
-        tensors: Mapping[str, Tensor],
-        metrics: Mapping[str, Any],
-        calibration: Calibration | None = None,
-        optimizer: Mapping[str, Tensor] | None = None,
+        self, tensors: Mapping[str, Tensor], metrics: Mapping[str, Any], calibration: Calibration | None = None
     ) -> None:
-        """Write metrics, calibration, what the optimiser has gathered and the final model; drop the checkpoint.
-
-        The model marks the run as finished.
-        """
+        """Write metrics, calibration and the final model, which marks the run as finished; drop the checkpoint."""
         write_json(self.path / "metrics.json", metrics, self.temporary_folder)
         if calibration is not None:
             write_json(self.path / CALIBRATION, calibration.to_dict(self.graph.relations), self.temporary_folder)
-        if optimizer:
-            write_tensors(self.path / OPTIMIZER, optimizer, {}, self.temporary_folder)
         write_tensors(self.path / MODEL, tensors, {}, self.temporary_folder)
         shutil.rmtree(self.temporary_folder, ignore_errors=True)
 

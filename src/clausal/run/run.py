@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from clausal.fusion.ranker import Fused, RulesAlone
     from clausal.logic.closure import Closure
     from clausal.run.certification import Certification
+    from clausal.run.completing import NewFact
     from clausal.run.explanation import Explanation
     from clausal.run.nearest import Neighbour
     from clausal.run.vectors import Vectors
@@ -242,6 +243,31 @@ class Run(Shown):
         return score_file(
             asking, self.graph, path, columns=columns, header=header, unknown=unknown, observer=observer, **told_by
         )
+
+    def complete(
+        self,
+        *,
+        min_probability: float = 0.9,
+        relations: str | Sequence[str] | None = None,
+        per_entity: int | None = None,
+        limit: int | None = 1_000_000,
+        ranking: RankingName | None = None,
+        clauses: Sequence[Clause] | None = None,
+        proofs: bool = True,
+        observer: Observer | None = None,
+    ) -> list[NewFact]:
+        """Return the facts that the graph does not have and that are the most probable, over all pairs of entities.
+
+        Nothing is left out: they are all that reach ``min_probability``, of all relations or of some by name, up to
+        the best ``limit``, and up to ``per_entity`` with the same subject. Each says whether train entails it by the
+        run's clauses, or others, with its proof unless ``proofs`` is False. ``ranking`` is ``"model"``; ``"entailed"``,
+        which puts what is entailed first, however probable; or ``"fused"`` in a run with votes.
+        """
+        from clausal.run.completing import Wanted, complete_run
+
+        ranking = find_ranking(ranking, None)
+        wanted = Wanted(min_probability, relations, per_entity, limit)
+        return complete_run(self, wanted, ranking, clauses, proofs=proofs, observer=observer or Observer())
 
     def vectors(self) -> Vectors:
         """Return the vectors of entities and relations, by name and as arrays that cannot be written to."""

@@ -24,12 +24,12 @@ from clausal.graph.graph import Graph
 from clausal.logic.syntax import Clause
 from clausal.model.scorers.base import Scorer
 from clausal.observer import Observer, Observers, all_arguments, replaces
-from clausal.run.checkpoint import read_tensors, restore
-from clausal.run.directory import CHECKPOINT, OPTIMIZER, RunDirectory
+from clausal.run.checkpoint import restore
+from clausal.run.directory import CHECKPOINT, RunDirectory
 from clausal.run.loading import load, require_custom
 from clausal.run.run import Run
 from clausal.training import AdversarialSetTraining, prepare
-from clausal.training.warm_start import WarmStart, named_state
+from clausal.training.warm_start import WarmStart
 
 
 @contextmanager
@@ -72,7 +72,7 @@ def train(
         scorer=scorer,
         encoder=encoder,
         adversary=adversary,
-        start=None if start is None else _warm_start(start),
+        start=None if start is None else WarmStart(start.predictor, start.graph.entities, start.graph.relations),
         observer=observer,
     )
     if out is None:
@@ -88,20 +88,6 @@ def train(
     directory = RunDirectory.create(out, graph, clauses, settings, custom, start=origin)
     with directory.locked():
         return _run_in(directory, training, graph, clauses, observer)
-
-
-def _warm_start(run: Run) -> WarmStart:
-    """Return what a run knows, with what its optimiser had gathered where it was kept."""
-    path = None if run.path is None else run.path / OPTIMIZER
-    state = {} if path is None or not path.exists() else read_tensors(path)[0]
-    rows = {name: len(parameter) for name, parameter in run.predictor.named_parameters()}
-    for name, tensor in state.items():
-        parameter, _, quantity = name.rpartition(".")
-        if parameter not in rows or (
-            quantity != "step" and tensor.shape != run.predictor.get_parameter(parameter).shape
-        ):
-            raise InputError(f"{path}: damaged: '{name}' does not fit the model")
-    return WarmStart(run.predictor, run.graph.entities, run.graph.relations, state)
 
 
 @replaces(on_pass=("passed", all_arguments), on_epoch=("epoch", all_arguments))
@@ -180,7 +166,7 @@ def _run_in(
     seconds = sum(record["seconds"] for record in directory.read_log())
     metrics = _metrics(training, graph, seconds) | _raced(directory)
     calibration = _calibrate(training, graph)
-    directory.finish(predictor.state_dict(), metrics, calibration, named_state(training.optimizer, predictor))
+    directory.finish(predictor.state_dict(), metrics, calibration)
     observer.training_finished(metrics)
     return Run(predictor, graph, clauses, training.settings, metrics, directory.path, calibration)
 
@@ -220,8 +206,7 @@ def keep(
         directory.append_log(record)
     metrics = _metrics(training, measured, sum(record["seconds"] for record in records))
     calibration = _calibrate(training, measured)
-    state = named_state(training.optimizer, training.predictor)
-    directory.finish(training.predictor.state_dict(), metrics, calibration, state)
+    directory.finish(training.predictor.state_dict(), metrics, calibration)
 
 
 def _calibrate(training: AdversarialSetTraining, graph: Graph) -> Calibration | None:

@@ -149,8 +149,8 @@ def _refine(
         predictor, train, moving, run.settings, passes=passes, withdrawn=withdrawn, limits=Limits.of(run.predictor),
         observer=observer,
     )  # fmt: skip
-    with torch.no_grad():
-        predictor.encoder.weight[moving] = vectors
+    assert isinstance(predictor.encoder, Table)
+    predictor.encoder.weight.data[moving] = vectors
 
 
 def _check(run: Run, predictor: LinkPredictor, limits: Limits) -> None:

@@ -107,7 +107,7 @@ def prepare(
     device = find_device(settings.train.device)
     predictor = make_predictor(graph, settings, scorer=scorer, encoder=encoder).to(device)
     if start is not None:
-        start.give_vectors(predictor, graph, settings, observer)
+        start.give(predictor, graph, settings, observer)
     if predictor.scorer.distance and settings.facts.loss not in ("pairwise", "softmax"):
         observer.message(
             f"note: scores of {settings.model.scorer if scorer is None else type(scorer).__name__} are never positive, "
@@ -143,8 +143,6 @@ def prepare(
         opening,
         choice,
     )
-    if start is not None:
-        start.give_state(training.optimizer, predictor, graph)
     _say_forms(training, observer)
     taken = training.objective.clauses
     if taken.sampled:

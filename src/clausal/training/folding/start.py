@@ -56,7 +56,8 @@ def _alike(
 
 def _in_place(predictor: LinkPredictor, train: Tensor, own: int, seed: int) -> Tensor:
     """Return the mean of the entities that each relation has in a place [relations, dim]; of all where it has none."""
-    everywhere = _sample_mean(predictor, train[:, own].long(), seed)
+    everyone = torch.arange(predictor.num_entities, device=predictor.device)
+    everywhere = _sample_mean(predictor, train[:, own].long() if len(train) else everyone, seed)
     means = everywhere.repeat(predictor.num_relations, 1)
     for relation in train[:, 1].unique().tolist():
         means[relation] = _sample_mean(predictor, train[train[:, 1] == relation, own].long(), seed)
