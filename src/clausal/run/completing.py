@@ -32,7 +32,7 @@ _ROWS_BETWEEN_REPORTS = 100
 class NewFact(NamedTuple):
     """A fact that the graph does not have; ``proof`` is its proof as text, where train entails it by clauses.
 
-    ``probability`` is that of the fact among as many random corruptions. Among all pairs there are many more false ones,
+    ``probability`` is that of the fact among as many random corruptions. Among all pairs many more are false,
     so ``precision`` is beside it: of all pairs of the relation that score as high and that train does not have, the
     share that valid has. What valid lacks counts as false, so this is the least that can be expected. It is None where
     valid says nothing of the relation, and where only some facts of an entity are kept.

@@ -18,6 +18,7 @@ from clausal.files import atomic_folder, check_new_folder
 from clausal.graph.changes import Change, change_graph
 from clausal.graph.graph import Graph
 from clausal.graph.loading import load_graph
+from clausal.logic.syntax import Constant
 from clausal.model.build import build_predictor
 from clausal.model.encoders import FrozenTable, Table
 from clausal.model.predictor import LinkPredictor
@@ -135,8 +136,8 @@ def _grown(run: Run, change: Change, observer: Observer) -> LinkPredictor:
 def _around(change: Change, run: Run) -> Tensor:
     """Return the entities that a refinement moves: those of changed facts that no clause names, as sorted ids."""
     entities = change.graph.entities
-    named = {term.name for clause in run.clauses for atom in clause.atoms for term in atom.terms}
-    fixed = entities.ids(name for name in named if name in entities)
+    terms = {term for clause in run.clauses for atom in clause.atoms for term in atom.terms}
+    fixed = entities.ids(term.name for term in terms if isinstance(term, Constant))
     touched = np.unique(np.concatenate([change.added, change.withdrawn])[:, [0, 2]])
     return torch.from_numpy(np.setdiff1d(touched, fixed).astype(np.int64)).to(run.predictor.device)
 

@@ -18,7 +18,7 @@ from clausal.training.folding.losses import FactsNearby
 from clausal.training.folding.nearby import Nearby
 from clausal.training.folding.start import start_vectors
 
-PASSES = 30
+PASSES = 20
 """Passes over the facts of new entities."""
 _BATCHES = 10
 """Batches in a pass over known facts, as a training has them."""
@@ -26,8 +26,8 @@ _RATE = 0.5
 """The first step of AdaGrad in a component, as a share of the root mean square of a component."""
 _SAMPLE = 2048
 """Entities that stand for all others."""
-_MOST_FALSE = 32
-"""Most facts that a moving entity is put into, where it does not belong, in a pass."""
+_MOST_FALSE = 4
+"""Most facts that a moving entity is put into, where it does not belong, in a pass; each counts for several then."""
 _NUMBERS_AT_ONCE = 1 << 24
 
 
@@ -105,15 +105,16 @@ class _Descent:
     ) -> None:
         self.limits = limits or Limits.of(predictor)
         self.generator = torch.Generator().manual_seed(settings.train.seed)
-        self.each = _false_facts(predictor, train, settings)
-        drawn = torch.randint(max(1, len(train)), (self.each * _SAMPLE,), generator=self.generator)
+        often = settings.facts.negatives * len(train) / max(1, predictor.num_entities)
+        self.each = max(1, min(_MOST_FALSE, round(often)))
+        drawn = torch.randint(max(1, len(train)), (_SAMPLE,), generator=self.generator)
         background = train[drawn.to(train.device)] if len(train) else train
         gone = facts[:0] if withdrawn is None else withdrawn.to(facts.device).long()
         needed = torch.cat([part[:, [0, 2]].flatten() for part in (facts, background, gone)])
         self.nearby = Nearby.of(predictor, moving, vectors, needed, _SAMPLE, self.generator)
         self.facts = self.nearby.facts(facts)
         others = (self.nearby.facts(part) for part in (background, gone))
-        self.loss = FactsNearby(self.nearby, settings, self.generator, *others)
+        self.loss = FactsNearby(self.nearby, settings, self.generator, *others, max(1.0, often / self.each))
         self.at_once = _facts_at_once(predictor, settings)
         self.limits.project_(self.nearby.vectors.data)
         rate = _RATE * float(self.nearby.sampled_vectors.square().mean().sqrt())
@@ -143,12 +144,6 @@ class _Descent:
                 self.loss.withdrawn().backward()
         self.optimizer.step()
         self.limits.project_(self.nearby.vectors.data)
-
-
-def _false_facts(predictor: LinkPredictor, train: Tensor, settings: Settings) -> int:
-    """Return into how many facts a pass of the training puts an entity, on average, where it does not belong."""
-    often = settings.facts.negatives * len(train) / max(1, predictor.num_entities)
-    return max(1, min(_MOST_FALSE, round(often)))
 
 
 def _facts_at_once(predictor: LinkPredictor, settings: Settings) -> int:

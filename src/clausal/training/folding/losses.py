@@ -27,6 +27,8 @@ class FactsNearby:
     generator: torch.Generator
     background: Tensor  # [facts, 3], train facts at random
     gone: Tensor  # [facts, 3]
+    share: float = 1.0
+    """How often a training puts an entity where it does not belong, for each time that it is done here."""
 
     def own(self, facts: Tensor) -> Tensor:
         """Return the loss of facts [b, 3], which hold moving entities, with the penalty on their vectors."""
@@ -36,6 +38,9 @@ class FactsNearby:
 
     def out_of_place(self, entities: Tensor) -> Tensor:
         """Return the loss of entities [b] in the place of the subject, and of the object, of some train facts."""
+        return self.share * self._out_of_place(entities)
+
+    def _out_of_place(self, entities: Tensor) -> Tensor:
         about, predictor = self.settings.facts, self.nearby.predictor
         if not len(self.background):
             return self.nearby.vectors.sum() * 0
