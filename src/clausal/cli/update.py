@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 @reads_graph
 def update(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Run directory of a finished training; it stays.")],
+    out: Annotated[Path, typer.Option(help="New run directory for the result.")],
     facts: Annotated[
         str | None,
         typer.Argument(
@@ -28,7 +29,6 @@ def update(
             show_default=False,
         ),
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="New run directory for the result.")] = None,
     remove: Annotated[
         str | None, typer.Option(metavar="FILE", help="Facts that are withdrawn; each must be in the graph.")
     ] = None,
@@ -47,8 +47,6 @@ def update(
     from clausal.files import check_new_folder
     from clausal.run import load
 
-    if out is None:
-        raise InputError("say where the new run is to be written: --out NEW")
     if facts is None and remove is None:
         raise InputError("nothing to update: name a file of new facts, or of facts to withdraw (--remove FILE)")
     check_new_folder(out, "choose another --out: the old run stays as it is")

@@ -18,7 +18,7 @@ from clausal.training.folding.losses import FactsNearby
 from clausal.training.folding.nearby import Nearby
 from clausal.training.folding.start import start_vectors
 
-PASSES = 20
+PASSES = 15
 """Passes over the facts of new entities."""
 _BATCHES = 10
 """Batches in a pass over known facts, as a training has them."""
