@@ -67,7 +67,7 @@ def write_answers(
         text = io.StringIO()
         writer = csv.writer(text, delimiter="," if ending == ".csv" else "\t", lineterminator="\n")
         writer.writerow(kind._fields)
-        writer.writerows(answers)
+        writer.writerows([_on_one_line(cell) for cell in one] for one in answers)
         write_text(path, text.getvalue())
 
 
@@ -101,6 +101,11 @@ def _statement(number: int, answer: Any, base: str, star: bool) -> str:
             value = _escaped(value) if kind == "string" else value
             lines.append(f'{node} <{VOCABULARY}{name}> "{value}"{written} .')
     return "".join(f"{line}\n" for line in lines)
+
+
+def _on_one_line(cell: Any) -> Any:
+    """Return a text without line breaks, as a proof has them: tables of text are read line by line."""
+    return " ".join(cell.splitlines()) if isinstance(cell, str) and "\n" in cell else cell
 
 
 def _escaped(text: str) -> str:
