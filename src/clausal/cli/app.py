@@ -17,6 +17,7 @@ from clausal.cli.clauses import clauses
 from clausal.cli.closure import closure
 from clausal.cli.commands import Command, Group
 from clausal.cli.compare import compare
+from clausal.cli.complete import complete
 from clausal.cli.demo import demo
 from clausal.cli.evaluate import evaluate
 from clausal.cli.fuse import fuse
@@ -31,6 +32,7 @@ from clausal.cli.score import score
 from clausal.cli.search import search
 from clausal.cli.serve import serve
 from clausal.cli.train import train
+from clausal.cli.update import update
 from clausal.cli.vectors import vectors
 
 app = typer.Typer(
@@ -59,8 +61,8 @@ def common(
     """Neural link prediction that obeys your clauses."""
 
 
-asking = (evaluate, predict, score, nearest, vectors, report, compare, serve)
-for command in (demo, train, search, *asking, fuse, certify, clauses, closure, prove, partition, mine):
+asking = (evaluate, predict, complete, score, nearest, vectors, report, compare, serve)
+for command in (demo, train, search, update, *asking, fuse, certify, clauses, closure, prove, partition, mine):
     app.command(cls=Command)(command)
 
 

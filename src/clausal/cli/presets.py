@@ -23,7 +23,7 @@ def read_graph_and_settings(
     source: str,
     clause_source: str | None,
     unknown: Unknown | None,
-    preset: str | None,
+    preset: str | Mapping[str, Mapping[str, Any]] | None,
     config: Path | None,
     assignments: Sequence[str],
     *,
@@ -33,7 +33,7 @@ def read_graph_and_settings(
 ) -> tuple[Graph, list[Clause], Settings]:
     """Read a graph, the clauses that fit it, and the settings to train with, which are checked before a large graph.
 
-    Clauses are read before the graph too, so that a mistake in them is seen soon.
+    Clauses are read before the graph too, so that a mistake in them is seen soon. ``preset`` is a name, or settings.
     """
     from clausal.config import Settings
 

@@ -48,6 +48,15 @@ def train(
         list[str] | None,
         typer.Option(metavar="KEY=VALUE", help="One setting, such as model.dim=200; can be repeated."),
     ] = None,
+    start: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            metavar="RUN",
+            help="Start with the vectors of a run on an earlier state of the graph, by name; its settings and clauses "
+            "hold unless you give others, with a fifth of its epochs.",
+        ),
+    ] = None,
     fast: Annotated[
         bool,
         typer.Option("--fast", help="With --preset best: the settings of its rule, without race and votes."),
@@ -63,14 +72,23 @@ def train(
     """Train a link predictor on facts so that it obeys clauses."""
     if resume:
         refuse_with_resume(
-            graph=graph, clauses=clauses, preset=preset, config=config, set=set, fast=fast, unknown=unknown
+            graph=graph,
+            clauses=clauses,
+            preset=preset,
+            config=config,
+            set=set,
+            fast=fast,
+            unknown=unknown,
+            **{"from": start},
         )
         run = _resume(out)
     else:
         if fast and preset != BEST:
             raise InputError(f"--fast is for --preset {BEST}: it skips its race")
+        if start is not None and preset is not None:
+            raise InputError("--from takes the settings of its run; leave out --preset, and change settings by --set")
         race = preset == BEST and not fast
-        run = _train(graph, clauses, unknown, preset, config, set or [], out, valid, test, split_seed, race)
+        run = _train(graph, clauses, unknown, preset, config, set or [], out, valid, test, split_seed, race, start)
     try:
         outcome, split, rows = _outcome(run)
     except (KeyError, TypeError, ValueError, AttributeError):  # a resumed run can have finished long ago
@@ -99,16 +117,23 @@ def _train(
     test: float | None,
     split_seed: int | None,
     race: bool,
+    start: Path | None,
 ) -> Run:
     if source is None:
         raise InputError("give a graph to train on: a folder, a file, or the name of a data set")
     if out is not None:
         check_new_folder(out, "choose another --out, or go on with an unfinished run by --resume")
+    earlier: Run | None = None
+    begin: Any = preset
+    if start is not None:
+        earlier, begin = _read_start(start)
+        if clause_source is None and earlier.clauses:
+            clause_source = str(start / "clauses.txt")
     graph, clauses, settings = read_graph_and_settings(
         source,
         clause_source,
         unknown,
-        preset,
+        begin,
         config,
         assignments,
         valid=valid,
@@ -129,7 +154,18 @@ def _train(
 
     _say_plan(clauses, settings)
     with Bars(doing="preparing") as bars:
-        return train_in(graph, clauses, settings, out=target, observer=bars)
+        return train_in(graph, clauses, settings, out=target, start=earlier, observer=bars)
+
+
+def _read_start(path: Path) -> tuple[Run, dict[str, dict[str, Any]]]:
+    """Return the run to start from, and its settings with a fifth of its epochs."""
+    from clausal.run import load
+
+    run = load(path)
+    values = run.settings.model_dump(mode="json", exclude_none=True)
+    values["train"]["epochs"] = -(-run.settings.train.epochs // 5)
+    say(f"starting from {path}: {number(values['train']['epochs'], 'epoch')}, a fifth of its own, unless set otherwise")
+    return run, values
 
 
 def _resume(out: Path | None) -> Run:

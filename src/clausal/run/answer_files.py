@@ -11,6 +11,7 @@ import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from clausal.choices import BASE_IRI
 from clausal.errors import InputError
@@ -27,8 +28,10 @@ _PROPERTIES = {
     "rank": "integer",
     "score": "double",
     "probability": "double",
+    "precision": "double",
     "verdict": "string",
     "confidence": "double",
+    "proof": "string",
 }
 
 
@@ -43,16 +46,19 @@ def check_answer_file(path: Path, *, star: bool = False) -> None:
         raise InputError(f"{path}: the folder {path.parent} does not exist")
 
 
-def write_answers(path: str | Path, answers: Sequence[Answer], *, base: str = BASE_IRI, star: bool = False) -> None:
+def write_answers(
+    path: str | Path, answers: Sequence[Any], *, kind: Any = Answer, base: str = BASE_IRI, star: bool = False
+) -> None:
     """Write answers with full names in the format of the file's ending, one of ``ENDINGS``.
 
-    In RDF, names that are no IRIs stand behind ``base``, percent-encoded; with ``star`` statements are triple terms.
+    ``kind`` is their class, a named tuple that has the parts of a fact. In RDF, names that are no IRIs stand behind
+    ``base``, percent-encoded; with ``star`` statements are triple terms.
     """
     path = Path(path)
     check_answer_file(path, star=star)
     ending = path.suffix.lower()
     if ending == ".parquet":
-        _write_parquet(path, answers)
+        _write_parquet(path, answers, kind)
     elif ending == ".jsonl":
         write_text(path, "".join(f"{json.dumps(one._asdict(), ensure_ascii=False)}\n" for one in answers))
     elif ending in (".nt", ".ttl"):
@@ -60,24 +66,24 @@ def write_answers(path: str | Path, answers: Sequence[Answer], *, base: str = BA
     else:
         text = io.StringIO()
         writer = csv.writer(text, delimiter="," if ending == ".csv" else "\t", lineterminator="\n")
-        writer.writerow(Answer._fields)
-        writer.writerows(answers)
+        writer.writerow(kind._fields)
+        writer.writerows([_on_one_line(cell) for cell in one] for one in answers)
         write_text(path, text.getvalue())
 
 
-def _write_parquet(path: Path, answers: Sequence[Answer]) -> None:
+def _write_parquet(path: Path, answers: Sequence[Any], kind: Any) -> None:
     import pyarrow as pa
     from pyarrow import parquet
 
     kinds = {"rank": pa.int64(), "known": pa.bool_()} | dict.fromkeys(
-        ("score", "probability", "confidence"), pa.float64()
+        ("score", "probability", "precision", "confidence"), pa.float64()
     )
-    schema = pa.schema([(name, kinds.get(name, pa.string())) for name in Answer._fields])
+    schema = pa.schema([(name, kinds.get(name, pa.string())) for name in kind._fields])
     with atomic_file(path) as temporary:
         parquet.write_table(pa.Table.from_pylist([one._asdict() for one in answers], schema=schema), temporary)
 
 
-def _statement(number: int, answer: Answer, base: str, star: bool) -> str:
+def _statement(number: int, answer: Any, base: str, star: bool) -> str:
     """Return the lines of one answer in N-Triples, which is Turtle too."""
     node = f"_:answer{number}"
     places: tuple[Place, ...] = ("subject", "relation", "object")
@@ -89,8 +95,19 @@ def _statement(number: int, answer: Answer, base: str, star: bool) -> str:
         parts = {"subject": subject, "predicate": relation, "object": object}
         lines += [f"{node} <{_RDF}{part}> {term} ." for part, term in parts.items()]
     for name, kind in _PROPERTIES.items():
-        value = getattr(answer, name)
+        value = getattr(answer, name, None)
         if value is not None:
             written = "" if kind == "string" else f"^^<{_XSD}{kind}>"
+            value = _escaped(value) if kind == "string" else value
             lines.append(f'{node} <{VOCABULARY}{name}> "{value}"{written} .')
     return "".join(f"{line}\n" for line in lines)
+
+
+def _on_one_line(cell: Any) -> Any:
+    """Return a text without line breaks, as a proof has them: tables of text are read line by line."""
+    return " ".join(cell.splitlines()) if isinstance(cell, str) and "\n" in cell else cell
+
+
+def _escaped(text: str) -> str:
+    """Write a text as the inside of a literal of N-Triples."""
+    return text.translate({ord("\\"): "\\\\", ord('"'): '\\"', ord("\n"): "\\n", ord("\r"): "\\r"})

@@ -94,27 +94,18 @@ class RunDirectory:
         settings: Settings,
         custom: Sequence[str] = (),
         race: Mapping[str, Any] | None = None,
+        start: str | None = None,
     ) -> RunDirectory:
         """Make a new run directory; an existing one is never touched.
 
-        With ``race`` the settings are those that a race starts from, and ``settle_race`` replaces them.
+        With ``race`` the settings are those that a race starts from, and ``settle_race`` replaces them. ``start`` names
+        the run whose vectors the training starts with.
         """
         path = Path(path)
         check_new_folder(path, "choose another --out, or go on with an unfinished run there by --resume")
-        about = {
-            "format": FORMAT,
-            "clausal": clausal.__version__,
-            "graph": graph.name,
-            "source": dict(graph.source) or None,
-            "split": None if graph.drawn is None else asdict(graph.drawn),
-            "custom": list(custom),
-        }
         with atomic_folder(path) as folder:
             (folder / CHECKPOINT.parent).mkdir()
-            store_graph(folder, graph)
-            write_text(folder / "clauses.txt", "".join(f"{print_clause(clause)}\n" for clause in clauses))
-            write_text(folder / "config.toml", settings.to_toml())
-            write_json(folder / "run.json", about)
+            _write_start(folder, graph, clauses, settings, _about(graph, custom) | ({"start": start} if start else {}))
             if race is not None:
                 write_json(folder / RACE, race)
         return RunDirectory(path)
@@ -263,6 +254,53 @@ class RunDirectory:
             return Calibration.from_dict(read_json(path), self.graph.relations)
         except ValueError as error:
             raise InputError(f"{path}: damaged: {error}") from None
+
+
+def _about(graph: Graph, custom: Sequence[str] = ()) -> dict[str, Any]:
+    """Return what ``run.json`` holds."""
+    return {
+        "format": FORMAT,
+        "clausal": clausal.__version__,
+        "graph": graph.name,
+        "source": dict(graph.source) or None,
+        "split": None if graph.drawn is None else asdict(graph.drawn),
+        "custom": list(custom),
+    }
+
+
+def _write_start(
+    folder: Path, graph: Graph, clauses: Sequence[Clause], settings: Settings, about: Mapping[str, Any]
+) -> None:
+    """Write what a run directory has from its start."""
+    store_graph(folder, graph)
+    write_text(folder / "clauses.txt", "".join(f"{print_clause(clause)}\n" for clause in clauses))
+    write_text(folder / "config.toml", settings.to_toml())
+    write_json(folder / "run.json", about)
+
+
+def write_finished(
+    folder: Path,
+    graph: Graph,
+    clauses: Sequence[Clause],
+    settings: Settings,
+    metrics: Mapping[str, Any],
+    calibration: Calibration | None,
+    *,
+    like: Path | None = None,
+) -> None:
+    """Write a finished run into a new folder, all but its model.
+
+    What says how it was trained comes from the directory of another run, where there is one.
+    """
+    origin = {} if like is None else RunDirectory(like).about
+    _write_start(folder, graph, clauses, settings, {**_about(graph), **origin, "clausal": clausal.__version__})
+    write_json(folder / "metrics.json", metrics)
+    if calibration is not None:
+        write_json(folder / CALIBRATION, calibration.to_dict(graph.relations))
+    for name in (LOG, RACE, RACE_TRIALS):
+        if like is not None and (like / name).exists():
+            with explained_os_errors(like / name):
+                shutil.copyfile(like / name, folder / name)
 
 
 def copy_finished(source: Path, target: Path) -> None:

@@ -6,7 +6,7 @@ as any other, it follows from train or it does not.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -197,13 +197,19 @@ def _confidence(proof: Proof | None) -> float | None:
     return None if proof is None or proof.certainty == 1 else proof.certainty
 
 
+def prove_answers(
+    answers: Sequence[Answer], graph: Graph, clauses: Sequence[Clause], closure: Closure
+) -> Iterator[tuple[Answer, Proof | None]]:
+    """Yield answers, those that follow with their proofs, which tell certain clauses from rules with exceptions."""
+    prover = Prover(graph, clauses, closure)
+    for answer in answers:
+        proof = prover.prove(_fact(answer)) if answer.verdict in ("entailed", "by rules") else None
+        told = answer if proof is None else answer._replace(verdict=_verdict(proof), confidence=_confidence(proof))
+        yield told, proof
+
+
 def with_rules(answers: Sequence[Answer], graph: Graph, clauses: Sequence[Clause], closure: Closure) -> list[Answer]:
     """Tell the answers that certain clauses entail from those that follow only by rules with exceptions."""
     if all(clause.certainty == 1 for clause in clauses) or all(one.verdict != "entailed" for one in answers):
         return list(answers)
-    prover = Prover(graph, clauses, closure)
-    proofs = [prover.prove(_fact(answer)) if answer.verdict == "entailed" else None for answer in answers]
-    return [
-        answer if proof is None else answer._replace(verdict=_verdict(proof), confidence=_confidence(proof))
-        for answer, proof in zip(answers, proofs, strict=True)
-    ]
+    return [answer for answer, _ in prove_answers(answers, graph, clauses, closure)]

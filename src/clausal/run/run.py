@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from clausal.fusion.ranker import Fused, RulesAlone
     from clausal.logic.closure import Closure
     from clausal.run.certification import Certification
+    from clausal.run.completing import NewFact
     from clausal.run.consistency import ConsistentRankers
     from clausal.run.deciding import Decisions
     from clausal.run.explanation import Explanation
@@ -174,6 +175,27 @@ class Run(Shown):
         mine = clauses is None if mine is None else mine
         return fuse_run(self, clauses, mine=mine, signed=signed, seconds=seconds, out=out, observer=observer)
 
+    def update(
+        self,
+        facts: Any = None,
+        *,
+        remove: Any = None,
+        refine: int = 0,
+        out: str | Path | None = None,
+        observer: Observer | None = None,
+    ) -> Run:
+        """Return this run on a graph with new facts, about known and new entities, and without those of ``remove``.
+
+        Both are given in any form that ``load_graph`` takes: rows of names, a data frame, a file. New entities are
+        folded in: their vectors are solved for while all others and the relations stay as they are, so that every
+        clause that held for all entities still does. ``refine`` is how often to go over the facts of what changed
+        afterwards, which moves the vectors of known entities too, but of none that a clause names. ``out`` is a new run
+        directory for the result; this run stays as it is.
+        """
+        from clausal.run.updating import update_run
+
+        return update_run(self, facts, remove, refine_passes=refine, out=out, observer=observer or Observer())
+
     @overload
     def predict(  # type: ignore[overload-overlap]  # text is a sequence of texts too
         self, query: Question, k: int = 10, **options: Unpack[PredictOptions]
@@ -265,6 +287,31 @@ class Run(Shown):
         return score_file(
             asking, self.graph, path, columns=columns, header=header, unknown=unknown, observer=observer, **told_by
         )
+
+    def complete(
+        self,
+        *,
+        min_probability: float = 0.9,
+        relations: str | Sequence[str] | None = None,
+        per_entity: int | None = None,
+        limit: int | None = 1_000_000,
+        ranking: RankingName | None = None,
+        clauses: Sequence[Clause] | None = None,
+        proofs: bool = True,
+        observer: Observer | None = None,
+    ) -> list[NewFact]:
+        """Return the facts that the graph does not have and that are the most probable, over all pairs of entities.
+
+        Nothing is left out: they are all that reach ``min_probability``, of all relations or of some by name, up to
+        the best ``limit``, and up to ``per_entity`` with the same subject. Each says whether train entails it by the
+        run's clauses, or others, with its proof unless ``proofs`` is False. ``ranking`` is ``"model"``; ``"entailed"``,
+        which puts what is entailed first, however probable; or ``"fused"`` in a run with votes.
+        """
+        from clausal.run.completing import Wanted, complete_run
+
+        ranking = find_ranking(ranking, None)
+        wanted = Wanted(min_probability, relations, per_entity, limit)
+        return complete_run(self, wanted, ranking, clauses, proofs=proofs, observer=observer or Observer())
 
     def vectors(self) -> Vectors:
         """Return the vectors of entities and relations, by name and as arrays that cannot be written to."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import platform
 import time
@@ -28,6 +29,7 @@ from clausal.run.directory import CHECKPOINT, RunDirectory
 from clausal.run.loading import load, require_custom
 from clausal.run.run import Run
 from clausal.training import AdversarialSetTraining, prepare
+from clausal.training.warm_start import WarmStart
 
 
 @contextmanager
@@ -54,11 +56,25 @@ def train(
     scorer: Scorer | None = None,
     encoder: nn.Module | None = None,
     adversary: Adversary | None = None,
+    start: Run | None = None,
     observer: Observer | None = None,
 ) -> Run:
-    """Train a link predictor on a graph so that it obeys clauses; with ``out``, keep it as a run directory."""
+    """Train a link predictor on a graph so that it obeys clauses; with ``out``, keep it as a run directory.
+
+    ``start`` is a run of a model of the same kind on another state of the graph: the training begins with its vectors,
+    by name, and new entities are folded in.
+    """
     settings, observer = settings or Settings(), observer or Observer()
-    training = prepare(graph, clauses, settings, scorer=scorer, encoder=encoder, adversary=adversary, observer=observer)
+    training = prepare(
+        graph,
+        clauses,
+        settings,
+        scorer=scorer,
+        encoder=encoder,
+        adversary=adversary,
+        start=None if start is None else WarmStart(start.predictor, start.graph.entities, start.graph.relations),
+        observer=observer,
+    )
     if out is None:
         started = time.perf_counter()
         observer.training_started(settings, _obeyed(clauses, settings))
@@ -68,7 +84,8 @@ def train(
         return Run(predictor, graph, clauses, settings, metrics, calibration=_calibrate(training, graph))
     given = {"scorer": scorer, "encoder": encoder, "adversary": adversary}
     custom = [name for name, module in given.items() if module is not None]
-    directory = RunDirectory.create(out, graph, clauses, settings, custom)
+    origin = None if start is None else str(start.path or start.graph.name)
+    directory = RunDirectory.create(out, graph, clauses, settings, custom, start=origin)
     with directory.locked():
         return _run_in(directory, training, graph, clauses, observer)
 
@@ -103,6 +120,11 @@ def resume(
             graph, clauses, directory.settings, scorer=scorer, encoder=encoder, adversary=adversary, observer=observer
         )
         state = directory.load_checkpoint()
+        if state is None and "start" in directory.about:
+            raise InputError(
+                f"{out}: stopped before its first pass, so that nothing is left of what it started from; train again "
+                f"with --from {directory.about['start']}, to another --out"
+            )
         if state is not None:
             restore(training, *state, origin=directory.path / CHECKPOINT)
         directory.rewind_log(training.position.epoch)
@@ -130,7 +152,8 @@ def _run_in(
     observer: Observer,
 ) -> Run:
     every = training.settings.train.checkpoint_seconds
-    last_saved = time.monotonic()
+    warm = "start" in directory.about  # of which nothing but a checkpoint tells
+    last_saved = -math.inf if warm and not training.position.passes else time.monotonic()
 
     def checkpoint(training: AdversarialSetTraining) -> None:
         nonlocal last_saved

@@ -34,6 +34,7 @@ from clausal.observer import Observer
 from clausal.training.algorithm import AdversarialSetTraining, Certify, Validate
 from clausal.training.certified import CertifiedInconsistency
 from clausal.training.step import Step
+from clausal.training.warm_start import WarmStart
 
 
 def check_arguments(
@@ -92,18 +93,21 @@ def prepare(
     scorer: Scorer | None = None,
     encoder: nn.Module | None = None,
     adversary: Adversary | None = None,
+    start: WarmStart | None = None,
     observer: Observer | None = None,
 ) -> AdversarialSetTraining:
     """Check everything and set up a training, ready to run or to be restored.
 
-    ``scorer``, ``encoder`` and ``adversary`` are a user's own, in place of those that the settings name; ``observer``
-    is given what a user should know about the clauses.
+    ``scorer``, ``encoder`` and ``adversary`` are a user's own, in place of those that the settings name; ``start`` is
+    what another model knows already; ``observer`` is given what a user should know about the clauses.
     """
     settings, observer = settings or Settings(), observer or Observer()
     check_arguments(graph, clauses, settings, scorer, encoder, adversary)
     check_clauses(clauses, graph.entities, graph.relations)
     device = find_device(settings.train.device)
     predictor = make_predictor(graph, settings, scorer=scorer, encoder=encoder).to(device)
+    if start is not None:
+        start.give(predictor, graph, settings, observer)
     if predictor.scorer.distance and settings.facts.loss not in ("pairwise", "softmax"):
         observer.message(
             f"note: scores of {settings.model.scorer if scorer is None else type(scorer).__name__} are never positive, "

@@ -1,0 +1,190 @@
+"""A run that grows with its graph: new facts, new entities folded in, facts withdrawn; the old run stays as it is."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+import clausal
+from clausal.errors import InputError, RunError, count
+from clausal.files import atomic_folder, check_new_folder
+from clausal.graph.changes import Change, change_graph
+from clausal.graph.graph import Graph
+from clausal.graph.loading import load_graph
+from clausal.logic.syntax import Constant
+from clausal.model.build import build_predictor
+from clausal.model.encoders import FrozenTable, Table
+from clausal.model.predictor import LinkPredictor
+from clausal.observer import Observer
+from clausal.run.checkpoint import write_tensors
+from clausal.run.directory import MODEL, write_finished
+from clausal.training.folding import Limits, fold_in, refine, require_foldable
+
+if TYPE_CHECKING:
+    from clausal.fusion import Fusion
+    from clausal.run.run import Run
+
+
+@dataclass(frozen=True)
+class Updated:
+    """What one update did; ``metrics.json`` keeps a list of these under ``updates``."""
+
+    added: int
+    withdrawn: int
+    new_entities: int
+    moved: int
+    """Known entities whose vectors were moved."""
+    refine: int
+    date: str
+    clausal: str
+
+    def __str__(self) -> str:
+        parts = [count(self.added, "new fact"), count(self.new_entities, "new entity", "new entities")]
+        if self.withdrawn:
+            parts.append(f"{count(self.withdrawn, 'fact')} withdrawn")
+        if self.moved:
+            parts.append(f"vectors of {count(self.moved, 'known entity', 'known entities')} refined")
+        return ", ".join(parts)
+
+
+def update_run(
+    run: Run, facts: Any, remove: Any, *, refine_passes: int, out: str | Path | None, observer: Observer
+) -> Run:
+    """Return a run on the changed graph, and write it to ``out`` where that is given."""
+    _require_updatable(run, refine_passes)
+    if out is not None:
+        check_new_folder(Path(out), "choose another --out: the old run stays as it is")
+    change = change_graph(run.graph, _read(facts), _read(remove))
+    if not len(change.added) and not len(change.withdrawn):
+        raise InputError("nothing to update: every new fact is in train already, and none is withdrawn")
+    for note in change.notes:
+        observer.message(f"note: {note}")
+    predictor = _grown(run, change, observer)
+    moving = _around(change, run) if refine_passes else torch.empty(0, dtype=torch.int64)
+    if len(moving):
+        _refine(predictor, change, moving, run, refine_passes, observer)
+    _check(run, predictor, Limits.of(run.predictor))
+    _say_kept(run, change, refine_passes, observer)
+    done = Updated(
+        len(change.added),
+        len(change.withdrawn),
+        change.new_entities,
+        int((moving < len(run.graph.entities)).sum()),
+        refine_passes,
+        datetime.now(UTC).isoformat(timespec="seconds"),
+        clausal.__version__,
+    )
+    fusion = _carried(run, change.graph, observer)
+    metrics = {**run.metrics, "updates": [*run.metrics.get("updates", ()), asdict(done)]}
+    updated = replace(run, predictor=predictor, graph=change.graph, metrics=metrics, path=None, fused=fusion)
+    if out is None:
+        return updated
+    _write(Path(out), updated, like=run.path)
+    return replace(updated, path=Path(out))
+
+
+def _write(out: Path, run: Run, like: Path | None) -> None:
+    """Write a run directory, all of it or nothing."""
+    with atomic_folder(out) as folder:
+        write_finished(folder, run.graph, run.clauses, run.settings, run.metrics, run.calibration, like=like)
+        if run.fused is not None:
+            from clausal.run.fusion_files import write_fusion
+
+            write_fusion(folder, run.fused, run.graph)
+        write_tensors(folder / MODEL, run.predictor.state_dict(), {})
+
+
+def _read(facts: Any) -> Graph | None:
+    """Return facts, given in any form that a graph can be read from, as one graph without splits."""
+    if facts is None or isinstance(facts, Graph):
+        return facts
+    return load_graph(facts, valid=0, test=0)
+
+
+def _require_updatable(run: Run, passes: int) -> None:
+    require_foldable(run.predictor)
+    if passes < 0:
+        raise InputError(f"refine must be 0 or more passes; got {passes}")
+    if not isinstance(run.predictor.encoder, Table):
+        raise InputError(
+            "the run has an encoder of its own, which alone knows the vectors of new entities; "
+            "give it to clausal.train with the new graph"
+        )
+
+
+def _grown(run: Run, change: Change, observer: Observer) -> LinkPredictor:
+    """Return the model with a vector for each new entity; the old one is not changed."""
+    old, graph = run.predictor, change.graph
+    train, facts = (torch.from_numpy(part) for part in (run.graph.train, change.added[change.about_new]))
+    new = fold_in(old, train, facts, change.new_entities, run.settings, observer=observer)
+    vectors = torch.cat([old.encode_all().detach(), new])
+    sizes = len(graph.entities), len(graph.relations)
+    grown = build_predictor(run.settings.model, *sizes, vectors=vectors, scorer=deepcopy(old.scorer)).to(old.device)
+    # As they are: a projection of what lies in the domain may still round it.
+    grown.encoder.weight = nn.Parameter(vectors, requires_grad=not isinstance(grown.encoder, FrozenTable))
+    grown.relations = nn.Parameter(old.relations.detach().clone())
+    return grown.eval()
+
+
+def _around(change: Change, run: Run) -> Tensor:
+    """Return the entities that a refinement moves: those of changed facts that no clause names, as sorted ids."""
+    entities = change.graph.entities
+    terms = {term for clause in run.clauses for atom in clause.atoms for term in atom.terms}
+    fixed = entities.ids(term.name for term in terms if isinstance(term, Constant))
+    touched = np.unique(np.concatenate([change.added, change.withdrawn])[:, [0, 2]])
+    return torch.from_numpy(np.setdiff1d(touched, fixed).astype(np.int64)).to(run.predictor.device)
+
+
+def _refine(
+    predictor: LinkPredictor, change: Change, moving: Tensor, run: Run, passes: int, observer: Observer
+) -> None:
+    train, withdrawn = torch.from_numpy(change.graph.train), torch.from_numpy(change.withdrawn)
+    vectors = refine(
+        predictor, train, moving, run.settings, passes=passes, withdrawn=withdrawn, limits=Limits.of(run.predictor),
+        observer=observer,
+    )  # fmt: skip
+    assert isinstance(predictor.encoder, Table)
+    predictor.encoder.weight.data[moving] = vectors
+
+
+def _check(run: Run, predictor: LinkPredictor, limits: Limits) -> None:
+    """Make sure that certificates over the region still hold: the same relations, and no vector outside of it."""
+    same = torch.equal(predictor.relations, run.predictor.relations)
+    if not same or not limits.contain(predictor.encode_all().detach()):
+        raise RunError(
+            "the update left the region of the run's certificates; this is a mistake in clausal, please report it"
+        )
+
+
+def _say_kept(run: Run, change: Change, passes: int, observer: Observer) -> None:
+    """Say what still holds, and what an update does not do."""
+    if run.clauses:
+        observer.message(
+            "relations did not move, nor what clauses name: every clause that held for all entities still does"
+        )
+    still = int((~change.about_new).sum())
+    if not passes and (still or len(change.withdrawn)):
+        parts = [count(still, "new fact") + " between known entities"] * bool(still)
+        parts += [count(len(change.withdrawn), "withdrawn fact")] * bool(len(change.withdrawn))
+        observer.message(
+            f"note: {' and '.join(parts)} left the vectors of known entities as they are: they count as facts, in "
+            "proofs and in votes; to move the vectors too, refine (--refine 30)"
+        )
+    observer.message("note: metrics and probabilities are those measured on the graph before; evaluate measures anew")
+
+
+def _carried(run: Run, graph: Graph, observer: Observer) -> Fusion | None:
+    """Return the run's votes on the changed graph: rules and weights stay, and vote by the new facts."""
+    if not run.is_fused:
+        return None
+    from clausal.fusion.carrying import on_changed_graph
+
+    observer.message("note: the rules vote on the new facts with the confidence they had; fuse again to count anew")
+    return on_changed_graph(run.fusion, graph)
