@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import count
 from pathlib import Path
 from shlex import quote
@@ -37,6 +38,20 @@ def train(
         ),
     ] = None,
     unknown: UnknownOption = None,
+    text: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Names and texts that describe entities, so that unseen ones can be asked about; 'literals' takes the "
+            "labels and comments of RDF.",
+        ),
+    ] = None,
+    vectors: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="Vectors that describe entities: word2vec text, .parquet, .npy, .safetensors."
+        ),
+    ] = None,
     preset: Annotated[
         str | None,
         typer.Option(
@@ -63,14 +78,23 @@ def train(
     """Train a link predictor on facts so that it obeys clauses."""
     if resume:
         refuse_with_resume(
-            graph=graph, clauses=clauses, preset=preset, config=config, set=set, fast=fast, unknown=unknown
+            graph=graph,
+            clauses=clauses,
+            text=text,
+            vectors=vectors,
+            preset=preset,
+            config=config,
+            set=set,
+            fast=fast,
+            unknown=unknown,
         )
         run = _resume(out)
     else:
         if fast and preset != BEST:
             raise InputError(f"--fast is for --preset {BEST}: it skips its race")
         race = preset == BEST and not fast
-        run = _train(graph, clauses, unknown, preset, config, set or [], out, valid, test, split_seed, race)
+        changes = [*(set or []), *_descriptions(text, vectors)]
+        run = _train(graph, clauses, unknown, preset, config, changes, out, valid, test, split_seed, race)
     try:
         outcome, split, rows = _outcome(run)
     except (KeyError, TypeError, ValueError, AttributeError):  # a resumed run can have finished long ago
@@ -120,6 +144,8 @@ def _train(
     if out is None:
         say(f"run directory {target}")
     if race:
+        if settings.descriptions.given:
+            raise InputError(f"--preset {BEST} races for the settings of models without descriptions; add --fast")
         from clausal.search import train_best
 
         fixed = given_settings(config, assignments)
@@ -130,6 +156,12 @@ def _train(
     _say_plan(clauses, settings)
     with Bars(doing="preparing") as bars:
         return train_in(graph, clauses, settings, out=target, observer=bars)
+
+
+def _descriptions(text: str | None, vectors: str | None) -> list[str]:
+    """Return the settings that say what describes entities."""
+    given = {"descriptions.text": text, "descriptions.vectors": vectors}
+    return [f"{name}={json.dumps(path, ensure_ascii=False)}" for name, path in given.items() if path is not None]
 
 
 def _resume(out: Path | None) -> Run:

@@ -21,6 +21,7 @@ from clausal.errors import ClausalError, InputError, RunError, is_out_of_memory
 from clausal.evaluation import Calibration, calibrate, evaluate
 from clausal.graph.graph import Graph
 from clausal.logic.syntax import Clause
+from clausal.model.describing import describe
 from clausal.model.scorers.base import Scorer
 from clausal.observer import Observer, Observers, all_arguments, replaces
 from clausal.run.checkpoint import restore
@@ -28,6 +29,7 @@ from clausal.run.directory import CHECKPOINT, RunDirectory
 from clausal.run.loading import load, require_custom
 from clausal.run.run import Run
 from clausal.training import AdversarialSetTraining, prepare
+from clausal.training.prepare import check_arguments
 
 
 @contextmanager
@@ -58,7 +60,18 @@ def train(
 ) -> Run:
     """Train a link predictor on a graph so that it obeys clauses; with ``out``, keep it as a run directory."""
     settings, observer = settings or Settings(), observer or Observer()
-    training = prepare(graph, clauses, settings, scorer=scorer, encoder=encoder, adversary=adversary, observer=observer)
+    check_arguments(graph, clauses, settings, scorer, encoder, adversary)
+    features = describe(graph, settings, observer)
+    training = prepare(
+        graph,
+        clauses,
+        settings,
+        scorer=scorer,
+        encoder=encoder,
+        adversary=adversary,
+        features=features,
+        observer=observer,
+    )
     if out is None:
         started = time.perf_counter()
         observer.training_started(settings, _obeyed(clauses, settings))
@@ -68,7 +81,7 @@ def train(
         return Run(predictor, graph, clauses, settings, metrics, calibration=_calibrate(training, graph))
     given = {"scorer": scorer, "encoder": encoder, "adversary": adversary}
     custom = [name for name, module in given.items() if module is not None]
-    directory = RunDirectory.create(out, graph, clauses, settings, custom)
+    directory = RunDirectory.create(out, graph, clauses, settings, custom, features=features)
     with directory.locked():
         return _run_in(directory, training, graph, clauses, observer)
 
@@ -100,7 +113,14 @@ def resume(
             raise InputError(f"{out}: trained with its own adversary; pass it to clausal.resume as adversary=…")
         graph, clauses = directory.graph, directory.clauses
         training = prepare(
-            graph, clauses, directory.settings, scorer=scorer, encoder=encoder, adversary=adversary, observer=observer
+            graph,
+            clauses,
+            directory.settings,
+            scorer=scorer,
+            encoder=encoder,
+            adversary=adversary,
+            features=directory.features,
+            observer=observer,
         )
         state = directory.load_checkpoint()
         if state is not None:
