@@ -99,7 +99,7 @@ class DescriptionSettings(_Section):
 
     text: str | None = Field(
         None,
-        description="file of names and texts (tab-separated, `.csv` or `.parquet`), or `literals`: the labels, comments "
+        description="file of names and texts (tab-separated, `.csv` or `.parquet`), or `literals`: labels, comments "
         "and definitions of an RDF graph",
     )
     vectors: str | None = Field(

@@ -41,8 +41,8 @@ def described_encoder_of(predictor: LinkPredictor) -> DescribedEncoder:
     """Return the encoder of described entities, or say that the model has none."""
     if not isinstance(predictor.encoder, DescribedEncoder):
         raise InputError(
-            "this run was trained without descriptions, so that it knows its own entities alone; train with --text FILE "
-            "or --vectors FILE"
+            "this run was trained without descriptions, so that it knows its own entities alone; train with "
+            "--text FILE or --vectors FILE"
         )
     return predictor.encoder
 

@@ -168,6 +168,8 @@ def _say_forms(training: AdversarialSetTraining, observer: Observer) -> None:
             fastest(ascend, adversary, training.predictor, objective.groups, ())
     forms = list(dict.fromkeys(choice.taken.values()))
     expected = training.predictor.scorer.terms is not None and training.settings.facts.training == "corruption"
+    if training.settings.descriptions.given:
+        reason, expected = "entities are described", True
     eager = f"; the step is eager, as {reason}" if reason and expected else ""
     observer.message(f"fast forms: {', '.join(forms) or 'none'}{eager}")
 

@@ -26,7 +26,8 @@ _TEXTS_AT_ONCE = 512
 class Features:
     """Features of one kind, of all entities, and what is needed to make those of another entity.
 
-    ``weights`` are what each n-gram counts, more the rarer it is in train; ``shift`` and ``scale`` bring vectors around
+    ``weights`` are what each n-gram counts, more the rarer it is in train, and nothing if fewer than two texts there
+    have it: it would say nothing of any other entity. ``shift`` and ``scale`` bring vectors around
     0 and to a mean length of 1.
     """
 
@@ -85,7 +86,7 @@ def features_of(
         grams = hashed_ngrams([str(text) for text in described], buckets)
         owner = np.repeat(np.arange(len(described)), np.diff(grams.starts))
         common = np.bincount(grams.columns[seen[owner]], minlength=buckets)
-        weights = np.log((1 + seen.sum()) / (1 + common)).astype(np.float32)
+        weights = np.where(common > 1, np.log((1 + seen.sum()) / (1 + common)), 0).astype(np.float32)
         return Features("ngrams", _sparse(grams, weights), torch.from_numpy(weights))
     if kind == "sentences":
         vectors = embedded(model, [str(text) for text in described], observer)
@@ -120,14 +121,17 @@ def more_features(features: Features, described: Sequence[str] | Floats, model: 
 
 
 def _sparse(grams: Any, weights: NDArray[np.float32]) -> SparseRows:
-    """Return rows of n-grams, each of length 1; one that all texts of train have counts nothing."""
-    values = weights[grams.columns].astype(np.float64)
-    owner = np.repeat(np.arange(len(grams.starts) - 1), np.diff(grams.starts))
-    lengths = np.sqrt(np.bincount(owner, values**2, minlength=len(grams.starts) - 1))
-    values /= np.maximum(lengths, 1e-12)[owner]
+    """Return rows of n-grams, each of length 1, of those that count."""
+    rows = len(grams.starts) - 1
+    owner = np.repeat(np.arange(rows), np.diff(grams.starts))
+    counts = weights[grams.columns] > 0
+    columns, owner = grams.columns[counts], owner[counts]
+    values = weights[columns].astype(np.float64)
+    values /= np.sqrt(np.bincount(owner, values**2, minlength=rows))[owner]
+    starts = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=rows))])
     return SparseRows(
-        torch.from_numpy(grams.starts),
-        torch.from_numpy(grams.columns.astype(np.int32)),
+        torch.from_numpy(starts.astype(np.int64)),
+        torch.from_numpy(columns.astype(np.int32)),
         torch.from_numpy(values.astype(np.float32)),
         len(weights),
     )
