@@ -1,0 +1,101 @@
+"""The part of a model that moves, with what is near it: a small model of its own, whatever the size of the whole.
+
+It holds the vectors that may move, those that their facts need, and a random sample of all others to compare with.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from clausal.model.domains import Unbounded
+from clausal.model.predictor import LinkPredictor
+
+
+class _PartlyFrozen(nn.Module):
+    """A table whose last rows move."""
+
+    def __init__(self, frozen: Tensor, moving: Tensor) -> None:
+        super().__init__()
+        self.register_buffer("frozen", frozen)
+        self.moving = nn.Parameter(moving.clone())
+        self.frozen: Tensor
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """Look up ids [...] → vectors [..., dim]."""
+        return F.embedding(ids, torch.cat([self.frozen, self.moving]))
+
+
+@dataclass(frozen=True, eq=False)
+class Nearby:
+    """A small model over its own ids: first what is frozen, sorted as in the whole model, then what moves.
+
+    ``sample`` are ids of entities drawn at random, which stand for all ``still`` ones, those that do not move.
+    """
+
+    predictor: LinkPredictor
+    frozen: Tensor  # ids in the whole model, sorted
+    moving: Tensor  # ids in the whole model, sorted
+    sample: Tensor
+    still: int
+
+    @staticmethod
+    def of(
+        whole: LinkPredictor, moving: Tensor, vectors: Tensor, needed: Tensor, most: int, generator: torch.Generator
+    ) -> Nearby:
+        """Make the model of moving entities (sorted ids, vectors) and of all that is ``needed`` (any ids) beside them.
+
+        At most ``most`` others are drawn to compare with. Relations and the scorer are those of the whole model.
+        """
+        still = torch.ones(whole.num_entities, dtype=torch.bool, device=whole.device)
+        still[moving[moving < whole.num_entities]] = False
+        others = torch.nonzero(still).flatten()
+        drawn = torch.randperm(len(others), generator=generator)[:most].to(whole.device)
+        sample = others[drawn].sort().values
+        needed = needed[~torch.isin(needed, moving)]
+        frozen = torch.unique(torch.cat([sample, needed]))
+        encoder = _PartlyFrozen(whole.encode(frozen).detach(), vectors)
+        small = type(whole)(
+            encoder,
+            whole.scorer,
+            num_entities=len(frozen) + len(moving),
+            num_relations=whole.num_relations,
+            domain=Unbounded(),  # what moves is projected once a step
+        )
+        small.relations = nn.Parameter(whole.relations.detach(), requires_grad=False)
+        return Nearby(small.eval(), frozen, moving, torch.searchsorted(frozen, sample), max(1, len(others)))
+
+    @property
+    def scale(self) -> float:
+        """How many entities each one of the sample stands for."""
+        return self.still / max(1, len(self.sample))
+
+    @property
+    def vectors(self) -> nn.Parameter:
+        """The vectors that move [moving, dim]."""
+        assert isinstance(self.predictor.encoder, _PartlyFrozen)
+        return self.predictor.encoder.moving
+
+    @property
+    def sampled_vectors(self) -> Tensor:
+        """The vectors of the sample [sample, dim]."""
+        return self.predictor.encode(self.sample).detach()
+
+    @property
+    def moving_ids(self) -> Tensor:
+        """The ids here of what moves."""
+        return torch.arange(len(self.frozen), self.predictor.num_entities, device=self.frozen.device)
+
+    def ids(self, entities: Tensor) -> Tensor:
+        """Return the ids here of entities of the whole model, of any shape."""
+        entities = entities.contiguous()
+        moves = torch.isin(entities, self.moving)
+        places = torch.searchsorted(self.moving, entities) + len(self.frozen)
+        return torch.where(moves, places, torch.searchsorted(self.frozen, entities))
+
+    def facts(self, facts: Tensor) -> Tensor:
+        """Return facts [facts, 3] with the ids here."""
+        return torch.stack([self.ids(facts[:, 0]), facts[:, 1], self.ids(facts[:, 2])], 1)
