@@ -18,7 +18,7 @@ def test_nothing_is_lost_and_no_held_out_entity_is_in_train(seed, count, valid, 
     found = split_entities(facts, 15, valid=valid, test=test, seed=seed)
     together = np.concatenate([found.train, found.valid, found.test])
     assert sorted(map(tuple, together.tolist())) == sorted(map(tuple, facts.tolist()))
-    in_train, in_valid, in_test = (set(part[:, [0, 2]].ravel().tolist()) for part in found[:3])
+    in_train, in_valid = (set(part[:, [0, 2]].ravel().tolist()) for part in found[:2])
     held = {level: set(np.flatnonzero(found.level == level).tolist()) for level in (0, 1, 2)}
     assert not in_train & (held[1] | held[2])
     assert not in_valid & held[2]

@@ -1,6 +1,7 @@
 """Hashed n-grams: those that a plain loop over words and letters finds, whatever the text."""
 
 import re
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -16,9 +17,7 @@ def plain_ngrams(text):
     """The n-grams of a text as they are described: words, pairs of words, four letters of a word with its ends."""
     letters = "".join(letter if letter.isalnum() else " " for letter in text.lower())
     words = letters.split()
-    found = {("word", word[:64]) for word in words} | {
-        ("pair", one[:64], other[:64]) for one, other in zip(words, words[1:], strict=False)
-    }
+    found = {("word", word[:64]) for word in words} | {("pair", one[:64], other[:64]) for one, other in pairwise(words)}
     for word in words:
         ended = f" {word} "
         found |= {("piece", ended[place : place + 4]) for place in range(len(ended) - 3)}
