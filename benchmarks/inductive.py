@@ -4,8 +4,8 @@
     python benchmarks/inductive.py --texts descriptions.tsv [--sentences vectors.parquet] [--seeds 0 1 2] [--out FILE]
 
 A tenth of the entities is held out for test and one for valid, as in BLP (Daza et al. 2021): no fact of train has
-one. Test facts are ranked among all entities, filtered by the facts of all splits. An unseen entity is known by nothing,
-by n-grams of its text, by a sentence embedding of it, or by k of its own facts, by which its vector is folded in. These
+one. Test facts are ranked among all entities, filtered by the facts of all splits. An unseen entity is known by
+nothing, by n-grams of its text, by a sentence embedding, or by k of its facts, by which its vector is folded in. These
 are drawn among its facts with entities of train; the rest is ranked, without those between the same two entities, so
 that the reversed twin of a given fact is never asked for. Clauses say that four relations are symmetric. The number of
 passes is given: nothing is chosen on test. Each record is written when it is there; those that a file has are not made

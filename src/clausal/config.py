@@ -60,7 +60,8 @@ class ModelSettings(_Section):
     pretrained: str | None = Field(
         None,
         description="file of entity vectors: `.npy` or `.safetensors` (rows in the order of `pretrained_names`, or of "
-        "the sorted entity names), `.parquet` (columns name and vector), or word2vec text; the start for `table`, the vectors for `frozen`",
+        "the sorted entity names), `.parquet` (columns name and vector), or word2vec text; the start for `table`, the "
+        "vectors for `frozen`",
     )
     pretrained_names: str | None = Field(
         None, description="text file with the entity name of each row of `pretrained`, one per line"
