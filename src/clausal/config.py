@@ -28,6 +28,8 @@ _GONE = {("train", "step"): {"compiled": "auto"}}
 """Values that version 0.1 wrote into its run directories, and what is taken for them."""
 
 
+_NUMBER_OR_WORD = (("clauses", "weight"), ("facts", "candidates"))
+
 AUTO: Literal["auto"] = "auto"
 """A setting that ``--preset best`` chooses by a race."""
 
@@ -58,7 +60,8 @@ class ModelSettings(_Section):
     pretrained: str | None = Field(
         None,
         description="file of entity vectors: `.npy` or `.safetensors` (rows in the order of `pretrained_names`, or of "
-        "the sorted entity names), or word2vec text; the start for `table`, the vectors for `frozen`",
+        "the sorted entity names), `.parquet` (columns name and vector), or word2vec text; the start for `table`, the "
+        "vectors for `frozen`",
     )
     pretrained_names: str | None = Field(
         None, description="text file with the entity name of each row of `pretrained`, one per line"
@@ -92,6 +95,51 @@ class ModelSettings(_Section):
         return self
 
 
+class DescriptionSettings(_Section):
+    """What describes entities: their vectors are then their own vectors and a linear map of features."""
+
+    text: str | None = Field(
+        None,
+        description="file of names and texts (tab-separated, `.csv` or `.parquet`), or `literals`: labels, comments "
+        "and definitions of an RDF graph",
+    )
+    vectors: str | None = Field(
+        None,
+        description="file of given vectors, of any width: word2vec text, `.parquet` with the columns name and vector, "
+        "or `.npy` and `.safetensors` with `names`",
+    )
+    names: str | None = Field(
+        None,
+        description="text file with the entity name of each row of `vectors`, one per line; without it rows are in the "
+        "order of the sorted entity names",
+    )
+    encoder: Annotated[str, Field(min_length=1)] = Field(
+        "ngrams",
+        description="what makes features of texts: `ngrams` hashes words, pairs of words and four letters in a row; "
+        "anything else is the name or folder of a model of sentence-transformers (extra `text`)",
+    )
+    buckets: Positive = Field(2**15, description="how many features n-grams are hashed to")
+    own_dropout: Annotated[float, Field(ge=0, le=1)] = Field(
+        0.5,
+        description="how often a step of training leaves out an entity's own vector, so that its features alone must "
+        "do; 1 leaves entities without vectors of their own",
+    )
+    feature_dropout: Annotated[float, Field(ge=0, lt=1)] = Field(
+        0.5, description="share of the features that a step of training leaves out"
+    )
+
+    @property
+    def given(self) -> bool:
+        """Whether there are any."""
+        return self.text is not None or self.vectors is not None
+
+    @model_validator(mode="after")
+    def _check(self) -> DescriptionSettings:
+        if self.names is not None and self.vectors is None:
+            raise ValueError("names: are those of the rows of descriptions.vectors, which is not given")
+        return self
+
+
 class FactSettings(_Section):
     """The fact loss and the corruption of facts."""
 
@@ -102,6 +150,11 @@ class FactSettings(_Section):
         "corruption",
         description="what facts are trained against: corruptions, or all entities, as the two queries of each fact "
         "(`1-vs-all`) or as each distinct query with all its answers in train (`k-vs-all`)",
+    )
+    candidates: Literal["auto", "all"] | Positive = Field(
+        "auto",
+        description="entities that each query is scored against, in training against all of them: `all`, or those of "
+        "the batch and so many drawn at random for each step; `auto` is all, and 1024 where entities are described",
     )
     label_smoothing: Annotated[float, Field(ge=0, lt=1)] = Field(
         0.0, description="share of the truth that is spread over all entities, in training against all of them"
@@ -148,6 +201,8 @@ class FactSettings(_Section):
             )
         if self.label_smoothing and not against_all:
             raise ValueError('label_smoothing: set facts.training to "1-vs-all" or "k-vs-all" to use it')
+        if self.candidates != AUTO and not against_all:
+            raise ValueError('candidates: set facts.training to "1-vs-all" or "k-vs-all" to use it')
         if self.relation_weight and self.training != "1-vs-all":
             raise ValueError('relation_weight: set facts.training to "1-vs-all" to use it')
         return self
@@ -287,6 +342,7 @@ class Settings(_Section):
     """All settings of a training, by section."""
 
     model: ModelSettings = ModelSettings()
+    descriptions: DescriptionSettings = DescriptionSettings()
     facts: FactSettings = FactSettings()
     clauses: ClauseSettings = ClauseSettings()
     train: TrainSettings = TrainSettings()
@@ -295,6 +351,9 @@ class Settings(_Section):
     @model_validator(mode="after")
     def _check(self) -> Settings:
         scorer, kind, facts = self.model.scorer, SCORERS[self.model.scorer], self.facts
+        if self.descriptions.given and (kind.pairs or self.model.encoder == "frozen" or self.model.pretrained):
+            other = scorer if kind.pairs else "model.pretrained"
+            raise ValueError(f"descriptions: entities are described by features, or by {other}, not by both")
         if kind.pairs and (facts.training != "corruption" or facts.regulariser != "none"):
             raise ValueError(f"facts: {scorer} scores entity pairs; it takes corruptions and no regulariser")
         if facts.regulariser != "none" and not kind.multilinear:
@@ -399,7 +458,7 @@ def _problems(error: ValidationError) -> list[dict[str, Any]]:
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
     for problem in error.errors(include_url=False):
         place = problem["loc"]
-        name = place[:2] if len(place) == 3 and place[:2] == ("clauses", "weight") else place
+        name = place[:2] if len(place) == 3 and place[:2] in _NUMBER_OR_WORD else place
         found.setdefault(name, {**problem, "loc": name})
     return list(found.values())
 

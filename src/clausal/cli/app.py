@@ -31,6 +31,7 @@ from clausal.cli.report import report
 from clausal.cli.score import score
 from clausal.cli.search import search
 from clausal.cli.serve import serve
+from clausal.cli.split import split
 from clausal.cli.train import train
 from clausal.cli.update import update
 from clausal.cli.vectors import vectors
@@ -62,7 +63,7 @@ def common(
 
 
 asking = (evaluate, predict, complete, score, nearest, vectors, report, compare, serve)
-for command in (demo, train, search, update, *asking, fuse, certify, clauses, closure, prove, partition, mine):
+for command in (demo, train, search, update, *asking, fuse, certify, clauses, closure, prove, split, partition, mine):
     app.command(cls=Command)(command)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from clausal.graph import Graph
     from clausal.graph.display import DisplayNames
     from clausal.graph.query import Query
-    from clausal.run import Answer, Explanation
+    from clausal.run import Answer, Explanation, Run
 
 
 def predict(
@@ -37,6 +37,14 @@ def predict(
     questions: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Instead of QUERY: a file of questions, one a line, answered together."),
+    ] = None,
+    describe: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Entities that the run has never seen: names and texts (or vectors), for a run trained with --text "
+            "(or --vectors).",
+        ),
     ] = None,
     k: Annotated[int, typer.Option("-k", help="How many answers.")] = 10,
     new: Annotated[bool, typer.Option("--new", help="Leave out facts that the graph already has.")] = False,
@@ -64,7 +72,6 @@ def predict(
     format: FormatOption = Format.table,
 ) -> None:
     """Answer a question with the best names, their scores, and whether the fact is known."""
-    from clausal.graph.query import parse_query
     from clausal.graph.rdf_names import check_base
     from clausal.run import load
     from clausal.run.answer_files import check_answer_file, write_answers
@@ -85,17 +92,21 @@ def predict(
         check_answer_file(out, star=rdf_star)
         check_base(base_iri)
     loaded = load(run, device=device)
-    display = shown_names(loaded.graph, names, format)
+    if describe is not None:
+        loaded = _with_described(loaded, describe)
     others = None if clauses is None else fitting(clauses, read_clauses(clauses), loaded.graph, unknown)
     # A misspelt name is reported before a closure that may take long.
-    asked = [parse_query(query, loaded.graph)] if query is not None else _read(questions, loaded.graph)
+    texts = {"": query} if query is not None else _read(questions)
+    answering, loaded = loaded, _with_texts(loaded, list(texts.values()))
+    display = shown_names(loaded.graph, names, format)
+    asked = _parsed(texts, loaded.graph)
     if chosen == "entailed":
         with Bars(doing="closing train"):
-            closure = loaded.closure_under(others)
+            closure = answering.closure_under(others)
         say_left_out(closure, display)
     with Bars(doing="answering") as bars:
-        answers = loaded.predict(
-            asked, k, new=new, ranking=chosen, clauses=others, consistent=consistent, observer=bars
+        answers = answering.predict(
+            list(texts.values()), k, new=new, ranking=chosen, clauses=others, consistent=consistent, observer=bars
         )
     explanations: Sequence[Explanation | FusedExplanation] = []
     if explain and query is not None:
@@ -126,22 +137,53 @@ def predict(
             say(f"{which}no answers: the graph has every fact {why}")
 
 
-def _read(path: Path | None, graph: Graph) -> list[Query]:
-    """Read questions, one a line; blank lines and those that begin with % are left out."""
+def _with_described(run: Run, path: Path) -> Run:
+    """Add the entities that a file describes."""
+    from clausal.run.unseen import read_descriptions
+
+    try:
+        more = run.describe(read_descriptions(path, run.predictor, lambda sentence: say(f"note: {sentence}")))
+    except InputError as error:
+        raise InputError(f"{path}: {str(error).removeprefix(f'{path}: ')}") from None
+    added = len(more.graph.entities) - len(run.graph.entities)
+    say(f"{path}: {count(added, 'entity', 'entities')} that the run has never seen")
+    return more
+
+
+def _with_texts(run: Run, questions: Sequence[str]) -> Run:
+    """Add the entities that questions describe in quotes, and say so: a misspelt name in quotes looks the same."""
+    from clausal.graph.query import unknown_texts
+
+    if not run.describes_texts:
+        return run
+    texts = dict.fromkeys(text for question in questions for text in unknown_texts(question, run.graph))
+    for text in texts:
+        say(f'note: "{text}" is no entity of the run; it is read as a text that describes one')
+    return run.describe({text: text for text in texts}) if texts else run
+
+
+def _read(path: Path | None) -> dict[str, str]:
+    """Read questions by their places, one a line; blank lines and those that begin with % are left out."""
     from clausal.files import read_text
-    from clausal.graph.query import parse_query
 
     assert path is not None
-    found = []
-    for number, line in enumerate(read_text(path).split("\n"), 1):
-        if not line.strip() or line.lstrip().startswith("%"):
-            continue
-        try:
-            found.append(parse_query(line, graph))
-        except InputError as error:
-            raise InputError(f"{path}:{number}: {error}") from None
+    lines = enumerate(read_text(path).split("\n"), 1)
+    found = {f"{path}:{place}: ": line for place, line in lines if line.strip() and not line.lstrip().startswith("%")}
     if not found:
         raise InputError(f"{path}: no questions; write one on each line: relation(subject, ?)")
+    return found
+
+
+def _parsed(questions: Mapping[str, str], graph: Graph) -> list[Query]:
+    """Parse questions; an error says in which place."""
+    from clausal.graph.query import parse_query
+
+    found = []
+    for place, question in questions.items():
+        try:
+            found.append(parse_query(question, graph))
+        except InputError as error:
+            raise InputError(f"{place}{error}") from None
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import count
 from pathlib import Path
 from shlex import quote
@@ -37,6 +38,20 @@ def train(
         ),
     ] = None,
     unknown: UnknownOption = None,
+    text: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Names and texts that describe entities, so that unseen ones can be asked about; 'literals' takes the "
+            "labels and comments of RDF.",
+        ),
+    ] = None,
+    vectors: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="Vectors that describe entities: word2vec text, .parquet, .npy, .safetensors."
+        ),
+    ] = None,
     preset: Annotated[
         str | None,
         typer.Option(
@@ -74,6 +89,8 @@ def train(
         refuse_with_resume(
             graph=graph,
             clauses=clauses,
+            text=text,
+            vectors=vectors,
             preset=preset,
             config=config,
             set=set,
@@ -88,7 +105,8 @@ def train(
         if start is not None and preset is not None:
             raise InputError("--from takes the settings of its run; leave out --preset, and change settings by --set")
         race = preset == BEST and not fast
-        run = _train(graph, clauses, unknown, preset, config, set or [], out, valid, test, split_seed, race, start)
+        changes = [*(set or []), *_descriptions(text, vectors)]
+        run = _train(graph, clauses, unknown, preset, config, changes, out, valid, test, split_seed, race, start)
     try:
         outcome, split, rows = _outcome(run)
     except (KeyError, TypeError, ValueError, AttributeError):  # a resumed run can have finished long ago
@@ -145,6 +163,8 @@ def _train(
     if out is None:
         say(f"run directory {target}")
     if race:
+        if settings.descriptions.given:
+            raise InputError(f"--preset {BEST} races for the settings of models without descriptions; add --fast")
         from clausal.search import train_best
 
         fixed = given_settings(config, assignments)
@@ -166,6 +186,12 @@ def _read_start(path: Path) -> tuple[Run, dict[str, dict[str, Any]]]:
     values["train"]["epochs"] = -(-run.settings.train.epochs // 5)
     say(f"starting from {path}: {number(values['train']['epochs'], 'epoch')}, a fifth of its own, unless set otherwise")
     return run, values
+
+
+def _descriptions(text: str | None, vectors: str | None) -> list[str]:
+    """Return the settings that say what describes entities."""
+    given = {"descriptions.text": text, "descriptions.vectors": vectors}
+    return [f"{name}={json.dumps(path, ensure_ascii=False)}" for name, path in given.items() if path is not None]
 
 
 def _resume(out: Path | None) -> Run:

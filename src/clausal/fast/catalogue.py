@@ -104,6 +104,8 @@ def _step_against_all(objective: Objective, optimizer: torch.optim.Optimizer) ->
         return "the scores against all entities are no matrix product"
     if not isinstance(encoder, Table) or isinstance(encoder, FrozenTable):
         return "needs a trainable table of entity vectors"
+    if getattr(objective.loss, "candidates", None) is not None:
+        return "candidates are drawn for each step (facts.candidates)"
     return None
 
 

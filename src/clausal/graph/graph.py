@@ -13,8 +13,9 @@ import numpy as np
 from clausal.errors import InputError, count
 from clausal.graph.display import DisplayNames
 from clausal.graph.facts import Facts as Facts
+from clausal.graph.facts import drop_duplicates
 from clausal.graph.facts import no_facts as no_facts
-from clausal.graph.splits import DrawnSplit, split_facts
+from clausal.graph.splits import DrawnSplit, split_entities, split_facts
 from clausal.graph.vocabulary import Names
 
 _PART_NAME = re.compile(r"[^\x00-\x1f\x7f/\\:.][^\x00-\x1f\x7f/\\:]{0,99}")
@@ -101,6 +102,18 @@ class Graph:
             notes += (f"{count(held_out, 'fact')} held out, not {asked:,}: train needs the rest to keep every name",)
         drawn = DrawnSplit(valid, test, seed)
         return replace(self, train=train, valid=valid_facts, test=test_facts, parts={}, notes=notes, drawn=drawn)
+
+    def split_by_entities(self, *, valid: float = 0.1, test: float = 0.1, seed: int = 0) -> Graph:
+        """Hold out entities with all their facts, from every split together: train never has those of test.
+
+        The parts of test say how many of a fact's entities are unseen, one or two. Names that have no facts are left.
+        """
+        facts = drop_duplicates(self.known, len(self.entities), len(self.relations))
+        found = split_entities(facts, len(self.entities), valid=valid, test=test, seed=seed)
+        drawn = DrawnSplit(valid, test, seed)
+        return replace(
+            self, train=found.train, valid=found.valid, test=found.test, parts=found.parts, notes=(), drawn=drawn
+        )
 
     def __repr__(self) -> str:
         return f"<Graph {self.summary()}>"

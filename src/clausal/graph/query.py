@@ -16,6 +16,7 @@ from clausal.graph.vocabulary import Names
 
 _QUOTES = "'\""
 _ASKED = re.compile(r"\?\w*")  # ? or ?X
+_TEXT = re.compile(r'[(,]\s*"((?:[^"\\]|\\.)*)"\s*(?=[,)])')  # an argument in double quotes
 _MOST_READINGS = 10_000  # no question that is meant has as many
 _SHOWN = 10
 _FORM = "write relation(subject, ?), relation(?, object) or ?(subject, object)"
@@ -124,6 +125,18 @@ def parse_query(text: str, graph: Graph) -> Query:
 def _check_asked(query: Query, text: str) -> None:
     if query.count(None) > 1:
         raise InputError(f"the query '{text}' asks for more than one name; ask for one at a time: {_FORM}")
+
+
+def unknown_texts(question: Question, graph: Graph) -> list[str]:
+    """Return the arguments of a question that stand in double quotes and are no entity: texts that describe one."""
+    if not isinstance(question, str):
+        return []
+    found = []
+    for match in _TEXT.finditer(question):
+        text = match[1].replace('\\"', '"')
+        if text.strip() and text not in graph.relations and not graph.display.find(text, graph.entities):
+            found.append(text)
+    return list(dict.fromkeys(found))
 
 
 def find_name(text: str, names: Names, graph: Graph) -> str:

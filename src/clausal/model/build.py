@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import deepcopy
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from clausal.config import ModelSettings, Settings
 from clausal.errors import InputError
 from clausal.graph.graph import Graph
+from clausal.model.described import DescribedEncoder
 from clausal.model.domains import DOMAINS, Box, Domain
 from clausal.model.encoders import FrozenTable, Table
+from clausal.model.features import Features
 from clausal.model.model_f import PairPredictor
 from clausal.model.predictor import LinkPredictor
 from clausal.model.pretrained import read_vectors
@@ -23,11 +28,21 @@ _INITIALISATION = 0  # a stream of random numbers; the others are in training/al
 
 
 def make_predictor(
-    graph: Graph, settings: Settings, *, scorer: Scorer | None = None, encoder: nn.Module | None = None
+    graph: Graph,
+    settings: Settings,
+    *,
+    scorer: Scorer | None = None,
+    encoder: nn.Module | None = None,
+    features: Sequence[Features] = (),
 ) -> LinkPredictor:
-    """Build the predictor for a graph and initialise it from the seed; a user's modules are copied, not changed."""
+    """Build the predictor for a graph and initialise it from the seed; a user's modules are copied, not changed.
+
+    ``features`` are those of described entities.
+    """
     model, scorer, encoder = settings.model, deepcopy(scorer), deepcopy(encoder)
     dim = scorer.dim if scorer is not None else model.dim
+    if features:
+        encoder = described_encoder(features, settings, dim)
     vectors = read_vectors(model.pretrained, graph.entities, dim, model.pretrained_names) if model.pretrained else None
     pairs = torch.from_numpy(graph.train[:, [0, 2]])
     sizes = len(graph.entities), len(graph.relations)
@@ -35,10 +50,29 @@ def make_predictor(
     predictor.reset_parameters(generator_at(settings.train.seed, _INITIALISATION))
     if model.initial_scale != 1:
         predictor.scale_(model.initial_scale)
+    if features:
+        predictor.trained = torch.from_numpy(trained_entities(graph))
     if vectors is not None and type(predictor.encoder) is Table:
         predictor.encoder.weight.data.copy_(vectors)
         predictor.project_()
     return predictor
+
+
+def described_encoder(features: Sequence[Features], settings: Settings, dim: int) -> DescribedEncoder:
+    """Make the encoder of described entities, not yet initialised from a seed."""
+    about = settings.descriptions
+    return DescribedEncoder(
+        features,
+        dim,
+        build_domain(settings.model),
+        own_dropout=about.own_dropout,
+        feature_dropout=about.feature_dropout,
+    )
+
+
+def trained_entities(graph: Graph) -> NDArray[np.int64]:
+    """Return the ids of the entities that train has."""
+    return np.unique(graph.train[:, [0, 2]]).astype(np.int64)
 
 
 def build_predictor(

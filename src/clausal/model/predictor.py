@@ -8,6 +8,7 @@ from typing import ClassVar, NamedTuple, Protocol
 import torch
 from torch import Tensor, nn
 
+from clausal.model.described import DescribedEncoder
 from clausal.model.domains import Domain, Unbounded
 from clausal.model.encoders import FrozenTable, Table
 from clausal.model.scorers.base import MultilinearScorer, Scorer
@@ -35,6 +36,8 @@ class Feasible(Protocol):
 class LinkPredictor(nn.Module):
     """φ_r(h(a₁), h(a₂)) for entity ids a₁, a₂ and relation ids r."""
 
+    trained: Tensor | None
+    """The entities that train has, where others are described: only these compete as answers in training."""
     rows_per_relation: ClassVar[int] = 1
     """How many vectors a relation has."""
     of_pairs: ClassVar[bool] = False
@@ -56,6 +59,7 @@ class LinkPredictor(nn.Module):
         self.num_entities = num_entities
         self.num_relations = num_relations
         self.feasible: Feasible | None = None
+        self.register_buffer("trained", None, persistent=False)
         self.relations = nn.Parameter(torch.empty(self.rows_per_relation * num_relations, scorer.relation_dim))
         # Encoder and scorer come initialised, and the scorer may be in use elsewhere.
         scorer.reset_relations_(self.relations.data)
@@ -64,7 +68,7 @@ class LinkPredictor(nn.Module):
 
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
         """Initialise {θ, γ} at random and project the entities: line 2 of Algorithm 1."""
-        if isinstance(self.encoder, Table):
+        if isinstance(self.encoder, Table | DescribedEncoder):
             self.encoder.reset_parameters(generator)
         self.scorer.reset_relations_(self.relations.data, generator)
         self.scorer.reset_parameters(generator)
@@ -75,6 +79,8 @@ class LinkPredictor(nn.Module):
         """Multiply the vectors of entities and relations, and project the entities."""
         if isinstance(self.encoder, Table):
             self.encoder.weight.mul_(factor)
+        elif isinstance(self.encoder, DescribedEncoder):
+            self.encoder.scale_(factor)
         self.relations.mul_(factor)
         self.project_()
 
@@ -86,11 +92,11 @@ class LinkPredictor(nn.Module):
     @property
     def num_candidates(self) -> int:
         """How many ids a corruption can draw from."""
-        return self.num_entities
+        return self.num_entities if self.trained is None else len(self.trained)
 
     def candidates(self, drawn: Tensor, facts: Tensor) -> Tensor:
         """Return the ids that numbers below ``num_candidates`` [..., b] stand for, drawn for facts [b, 3]."""
-        return drawn
+        return drawn if self.trained is None else self.trained[drawn]
 
     def corrupted(self, facts: Tensor, candidates: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return subjects, relations and objects [2 n, b] of facts [b, 3] with their corruptions put in.

@@ -35,12 +35,15 @@ from clausal.graph.splits import DrawnSplit
 from clausal.logic.parser import parse_clauses
 from clausal.logic.printer import print_clause
 from clausal.logic.syntax import Clause
+from clausal.model.features import Features
 from clausal.run.checkpoint import read_tensors, write_tensors
+from clausal.run.feature_files import read_features, write_features
 from clausal.run.storage import FACTS, LITERALS, PREFIXES, VOCABULARY, load_stored_graph, store_graph
 
 FORMAT = 1
 MODEL = "model.safetensors"
 CALIBRATION = "calibration.json"
+FEATURES = "features.safetensors"
 FUSION = "fusion.json"
 FUSION_ARRAYS = "fusion.safetensors"
 LOG = "log.jsonl"
@@ -49,7 +52,7 @@ RACE_TRIALS = "race.jsonl"
 CHECKPOINT = Path("checkpoint") / "state.safetensors"
 _LOCK = CHECKPOINT.with_name("lock")
 _START = ("run.json", "config.toml", "clauses.txt", VOCABULARY, FACTS)
-_EXTRAS = (LITERALS, PREFIXES, LOG, RACE, RACE_TRIALS, "metrics.json", CALIBRATION, MODEL)
+_EXTRAS = (LITERALS, PREFIXES, FEATURES, LOG, RACE, RACE_TRIALS, "metrics.json", CALIBRATION, MODEL)
 _FILES = (*_START, *_EXTRAS, CHECKPOINT, _LOCK, FUSION, FUSION_ARRAYS)
 
 
@@ -95,11 +98,12 @@ class RunDirectory:
         custom: Sequence[str] = (),
         race: Mapping[str, Any] | None = None,
         start: str | None = None,
+        features: Sequence[Features] = (),
     ) -> RunDirectory:
         """Make a new run directory; an existing one is never touched.
 
         With ``race`` the settings are those that a race starts from, and ``settle_race`` replaces them. ``start`` names
-        the run whose vectors the training starts with.
+        the run whose vectors the training starts with, and ``features`` are those of described entities.
         """
         path = Path(path)
         check_new_folder(path, "choose another --out, or go on with an unfinished run there by --resume")
@@ -108,6 +112,8 @@ class RunDirectory:
             _write_start(folder, graph, clauses, settings, _about(graph, custom) | ({"start": start} if start else {}))
             if race is not None:
                 write_json(folder / RACE, race)
+            if features:
+                write_features(folder / FEATURES, features)
         return RunDirectory(path)
 
     @staticmethod
@@ -159,6 +165,12 @@ class RunDirectory:
         """The graph that the run was trained on."""
         graph = load_stored_graph(self.path, str(self.about.get("graph", "graph")))
         return replace(graph, drawn=_read_split(self.about.get("split")))
+
+    @cached_property
+    def features(self) -> list[Features]:
+        """The features of described entities; none where they are not described."""
+        path = self.path / FEATURES
+        return read_features(path, len(self.graph.entities)) if self.settings.descriptions.given else []
 
     @cached_property
     def clauses(self) -> Sequence[Clause]:

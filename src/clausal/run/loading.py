@@ -11,7 +11,7 @@ from torch import nn
 from clausal.config import Settings
 from clausal.errors import InputError
 from clausal.graph.graph import Graph
-from clausal.model.build import build_predictor, build_scorer, find_device
+from clausal.model.build import build_predictor, build_scorer, described_encoder, find_device
 from clausal.model.predictor import LinkPredictor
 from clausal.model.scorers.base import Scorer
 from clausal.run.checkpoint import read_tensors, require_shape
@@ -57,6 +57,8 @@ def _read_predictor(
     encoder: nn.Module | None,
 ) -> LinkPredictor:
     path = directory.path / MODEL
+    if directory.features:
+        encoder = described_encoder(directory.features, settings, settings.model.dim if scorer is None else scorer.dim)
     entities, relations = len(graph.entities), len(graph.relations)
     try:
         with torch.device("meta"):  # sizes are compared with the file's before any memory is taken
@@ -79,7 +81,7 @@ def _read_predictor(
         pairs=torch.from_numpy(graph.train[:, [0, 2]]),
         vectors=torch.empty(entities, dim) if settings.model.encoder == "frozen" else None,
         scorer=deepcopy(scorer),
-        encoder=deepcopy(encoder),
+        encoder=encoder if directory.features else deepcopy(encoder),
     )
     predictor.load_state_dict(read_tensors(path, predictor.state_dict())[0])
     return predictor

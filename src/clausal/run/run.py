@@ -5,8 +5,8 @@ A question imports no training, closure, proof or certificate: what a method nee
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, overload
@@ -17,7 +17,7 @@ from clausal.choices import Filter, Metric, RankingName, RegionName, SemanticsNa
 from clausal.config import Settings
 from clausal.evaluation import Calibration, Ranker
 from clausal.graph.graph import Facts, Graph
-from clausal.graph.query import Question, read_query
+from clausal.graph.query import Question, read_query, unknown_texts
 from clausal.logic.syntax import Clause
 from clausal.model.predictor import LinkPredictor
 from clausal.observer import Observer, replaces
@@ -218,7 +218,8 @@ class Run(Shown):
     ) -> Answers | list[Answers]:
         """Answer ``relation(subject, ?)``, ``relation(?, object)`` or ``?(subject, object)`` with the best k names.
 
-        A question is text, or a tuple (subject, relation, object) of names with None for what is asked. A list of
+        In a run that was trained with texts, ``relation("a text", ?)`` asks about an entity that the text describes. A
+        question is text, or a tuple (subject, relation, object) of names with None for what is asked. A list of
         questions is answered by a list for each, which takes much less time than one by one. ``new`` leaves out facts
         that the graph already has. ``ranking`` is ``"model"``; ``"entailed"``, which puts answers that train has or
         entails by the run's clauses, or others, before the rest; or, in a run with votes (see ``fuse``), ``"rules"`` or
@@ -228,6 +229,16 @@ class Run(Shown):
         ``pandas.DataFrame(run.predict(…))`` makes a table of the answers to one question.
         """
         one = isinstance(query, str | tuple)
+        if self.describes_texts:
+            from clausal.run.unseen import answer_about_texts
+
+            asked: list[Question] = [query] if one else list(query)  # type: ignore[list-item,arg-type]
+            query = query if one else asked
+            texts = dict.fromkeys(text for question in asked for text in unknown_texts(question, self.graph))
+            if texts:
+                options: PredictOptions = {"new": new, "ranking": ranking, "entailed": entailed, "clauses": clauses}
+                answered = answer_about_texts(self, asked, list(texts), k, options)
+                return answered[0] if one else answered
         queries = [read_query(query, self.graph)] if one else read_queries(query, self.graph)  # type: ignore[arg-type]
         ranking = find_ranking(ranking, entailed)
         asking, told_by = self._asked(ranking, clauses, consistent, observer)
@@ -243,6 +254,26 @@ class Run(Shown):
 
         closure, used = self.closure_under(clauses), self.clauses if clauses is None else clauses
         return [with_rules(some, self.graph, used, closure) for some in answers]
+
+    def describe(self, descriptions: Mapping[str, Any]) -> Run:
+        """Return this run with entities that it has never seen, each by a text, or by a vector if it was so trained.
+
+        ``run.describe({"my dog": "a small domestic dog"}).predict("hypernym(my dog, ?)")``. They are answered for, and
+        are answers, like any other. Nothing is trained: the model's encoder maps what describes them into its domain,
+        so that what is certified for the domain holds for them too. The run must be trained with descriptions.
+        """
+        from clausal.run.unseen import with_described
+
+        predictor, graph = with_described(self.predictor, self.graph, descriptions, self.settings.descriptions.encoder)
+        return replace(self, predictor=predictor, graph=graph)
+
+    @property
+    def describes_texts(self) -> bool:
+        """Whether the run can be asked about texts of entities that it has never seen."""
+        from clausal.model.described import DescribedEncoder
+
+        encoder = self.predictor.encoder
+        return isinstance(encoder, DescribedEncoder) and any(one.kind != "vectors" for one in encoder.features)
 
     def score(
         self,

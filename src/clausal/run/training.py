@@ -22,6 +22,7 @@ from clausal.errors import ClausalError, InputError, RunError, is_out_of_memory
 from clausal.evaluation import Calibration, calibrate, evaluate
 from clausal.graph.graph import Graph
 from clausal.logic.syntax import Clause
+from clausal.model.describing import describe
 from clausal.model.scorers.base import Scorer
 from clausal.observer import Observer, Observers, all_arguments, replaces
 from clausal.run.checkpoint import restore
@@ -29,6 +30,7 @@ from clausal.run.directory import CHECKPOINT, RunDirectory
 from clausal.run.loading import load, require_custom
 from clausal.run.run import Run
 from clausal.training import AdversarialSetTraining, prepare
+from clausal.training.prepare import check_arguments
 from clausal.training.warm_start import WarmStart
 
 
@@ -65,6 +67,8 @@ def train(
     by name, and new entities are folded in.
     """
     settings, observer = settings or Settings(), observer or Observer()
+    check_arguments(graph, clauses, settings, scorer, encoder, adversary)
+    features = describe(graph, settings, observer)
     training = prepare(
         graph,
         clauses,
@@ -73,6 +77,7 @@ def train(
         encoder=encoder,
         adversary=adversary,
         start=None if start is None else WarmStart(start.predictor, start.graph.entities, start.graph.relations),
+        features=features,
         observer=observer,
     )
     if out is None:
@@ -85,7 +90,7 @@ def train(
     given = {"scorer": scorer, "encoder": encoder, "adversary": adversary}
     custom = [name for name, module in given.items() if module is not None]
     origin = None if start is None else str(start.path or start.graph.name)
-    directory = RunDirectory.create(out, graph, clauses, settings, custom, start=origin)
+    directory = RunDirectory.create(out, graph, clauses, settings, custom, start=origin, features=features)
     with directory.locked():
         return _run_in(directory, training, graph, clauses, observer)
 
@@ -117,7 +122,14 @@ def resume(
             raise InputError(f"{out}: trained with its own adversary; pass it to clausal.resume as adversary=…")
         graph, clauses = directory.graph, directory.clauses
         training = prepare(
-            graph, clauses, directory.settings, scorer=scorer, encoder=encoder, adversary=adversary, observer=observer
+            graph,
+            clauses,
+            directory.settings,
+            scorer=scorer,
+            encoder=encoder,
+            adversary=adversary,
+            features=directory.features,
+            observer=observer,
         )
         state = directory.load_checkpoint()
         if state is None and "start" in directory.about:

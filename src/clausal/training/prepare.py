@@ -28,6 +28,8 @@ from clausal.logic import check_clauses
 from clausal.logic.syntax import Clause
 from clausal.model.build import find_device, make_predictor
 from clausal.model.contracts import ContractError, check_encoder, check_scorer
+from clausal.model.describing import describe
+from clausal.model.features import Features
 from clausal.model.predictor import LinkPredictor
 from clausal.model.scorers.base import MultilinearScorer, Scorer
 from clausal.observer import Observer
@@ -54,6 +56,8 @@ def check_arguments(
         _require(clause, Clause, "clauses", "use clausal.parse_clauses or read_clauses")
     if not len(graph.train):
         raise InputError(f"{graph.name}: the train split is empty")
+    if encoder is not None and settings.descriptions.given:
+        raise InputError("encoder: an own encoder takes the place of descriptions; leave out one of them")
     if scorer is not None:
         _require(scorer, Scorer, "scorer", "derive it from clausal.model.Scorer")
         _check_facts(settings.facts, scorer)
@@ -94,18 +98,21 @@ def prepare(
     encoder: nn.Module | None = None,
     adversary: Adversary | None = None,
     start: WarmStart | None = None,
+    features: Sequence[Features] | None = None,
     observer: Observer | None = None,
 ) -> AdversarialSetTraining:
     """Check everything and set up a training, ready to run or to be restored.
 
     ``scorer``, ``encoder`` and ``adversary`` are a user's own, in place of those that the settings name; ``start`` is
-    what another model knows already; ``observer`` is given what a user should know about the clauses.
+    what another model knows already; ``features`` are those of described entities, made from the settings' files where
+    they are not given; ``observer`` is given what a user should know about the clauses.
     """
     settings, observer = settings or Settings(), observer or Observer()
     check_arguments(graph, clauses, settings, scorer, encoder, adversary)
     check_clauses(clauses, graph.entities, graph.relations)
     device = find_device(settings.train.device)
-    predictor = make_predictor(graph, settings, scorer=scorer, encoder=encoder).to(device)
+    features = describe(graph, settings, observer) if features is None else features
+    predictor = make_predictor(graph, settings, scorer=scorer, encoder=encoder, features=features).to(device)
     if start is not None:
         start.give(predictor, graph, settings, observer)
     if predictor.scorer.distance and settings.facts.loss not in ("pairwise", "softmax"):
@@ -165,6 +172,8 @@ def _say_forms(training: AdversarialSetTraining, observer: Observer) -> None:
             fastest(ascend, adversary, training.predictor, objective.groups, ())
     forms = list(dict.fromkeys(choice.taken.values()))
     expected = training.predictor.scorer.terms is not None and training.settings.facts.training == "corruption"
+    if training.settings.descriptions.given:
+        reason, expected = "entities are described", True
     eager = f"; the step is eager, as {reason}" if reason and expected else ""
     observer.message(f"fast forms: {', '.join(forms) or 'none'}{eager}")
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from clausal_paper.report.synthetic import synthetic_section
 from clausal_paper.report.tables import beyond_section, table_section
+from clausal_paper.report.unseen import unseen_section
 from clausal_paper.report.untuned import untuned_section
 from clausal_paper.tables.rows import PAPER_TABLES
 
@@ -35,4 +36,5 @@ def results_page(results: Path) -> str:
     lines += synthetic_section(paper / "synthetic.json")
     lines += beyond_section(results / "beyond")
     lines += untuned_section(results / "best")
+    lines += unseen_section(results / "inductive")
     return "\n".join(lines).rstrip("\n") + "\n"

@@ -5,18 +5,22 @@ Beside its answer, the relation of a query can be predicted from its entities: a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
-from clausal.config import Settings
+from clausal.config import AUTO, Settings
 from clausal.fast import fastest
+from clausal.model.encoders import Table
 from clausal.model.predictor import LinkPredictor
 from clausal.model.scorers.base import MultilinearScorer, Terms
 from clausal.training.against_all.losses import ALL_ENTITIES_LOSSES, AllEntitiesLoss, Softmax, loss_of_products
 from clausal.training.against_all.queries import Answers, KVsAll, OneVsAll, Queries, QuerySource
 from clausal.training.regularisers import penalty, query_vectors
+
+DESCRIBED_CANDIDATES = 1024
+"""How many entities are drawn for a step where they are described: encoding all takes longer than the step."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,31 +34,60 @@ class AgainstAll:
     regulariser_weight: float
     precision: str
     relation_weight: float = 0.0
+    candidates: int | None = None
+    """How many entities are drawn at random for each batch, beside its own, to compete as answers; None for all."""
+
+    @property
+    def whole_table(self) -> bool:
+        """Whether all entities compete, and their vectors are a table."""
+        return self.candidates is None and isinstance(self.predictor.encoder, Table)
 
     def __call__(self, rows: Tensor) -> tuple[Tensor, Tensor]:
         """Return the loss of a batch of the source's rows, and the weighted penalty on its vectors."""
         queries = self.source.queries(rows)
-        return self.of_vectors(queries, self.predictor.encode(queries.entities))
+        if self.whole_table:
+            return self.of_vectors(queries, self.predictor.encode(queries.entities))
+        # Each entity is encoded once, whether it is known, an answer or another candidate.
+        own = queries.entities
+        ids, places = torch.cat([own, self._others(own.device)]).unique(return_inverse=True)
+        candidates, places = self.predictor.encode(ids), places[: len(own)]
+        queries = replace(queries, answers=replace(queries.answers, entities=places[len(queries.known) :]))
+        return self.of_vectors(queries, candidates[places], candidates)
 
-    def of_vectors(self, queries: Queries, vectors: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the same, given the vectors of the queries' entities."""
+    def _others(self, device: torch.device) -> Tensor:
+        """Return the entities that compete with a batch's own."""
+        predictor = self.predictor
+        if self.candidates is None:
+            drawn = torch.arange(predictor.num_candidates, device=device)
+        else:
+            drawn = torch.randint(predictor.num_candidates, (self.candidates,), device=device)
+        return drawn if predictor.trained is None else predictor.trained[drawn]
+
+    def of_vectors(self, queries: Queries, vectors: Tensor, candidates: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Return the same, given the vectors of the queries' entities.
+
+        ``candidates`` are the vectors that answers are numbers of; those of all entities by default.
+        """
         known, answers = vectors.tensor_split([len(queries.known)])
+        candidates = self.predictor.encode_all() if candidates is None else candidates
         multilinear = isinstance(self.predictor.scorer, MultilinearScorer)
         asked = query_vectors(self.predictor, queries, known) if multilinear else None
         own = penalty(self.regulariser, self.predictor, queries, known, answers, asked)
         if asked is None:
-            return self.loss(self._scores(queries), queries.answers), self.regulariser_weight * own
-        candidates = self.predictor.encode_all()
+            return self.loss(self._scores(queries, known, candidates), queries.answers), self.regulariser_weight * own
         loss = _loss_of_products(asked, candidates, queries.answers, self.loss, self.precision)
         if self.relation_weight:
             loss = loss + self.relation_weight * relation_loss(self.predictor, queries, known, answers, self.precision)
         return loss, self.regulariser_weight * own
 
-    def _scores(self, queries: Queries) -> Tensor:
-        subjects, objects = queries.known.tensor_split([queries.forward])
-        forward, backward = queries.relations.tensor_split([queries.forward])
-        predictor = self.predictor
-        return torch.cat([predictor.score_objects(subjects, forward), predictor.score_subjects(backward, objects)])
+    def _scores(self, queries: Queries, known: Tensor, candidates: Tensor) -> Tensor:
+        predictor, scorer = self.predictor, self.predictor.scorer
+        relation = predictor.relation(queries.relation_rows(predictor))
+        if predictor.rows_per_relation > 1:  # (?, r, o) is read as (o, r⁻¹, ?)
+            return scorer.score_objects(known, relation, candidates)
+        (subjects, objects), (forward, backward) = (one.tensor_split([queries.forward]) for one in (known, relation))
+        by_object = scorer.score_objects(subjects, forward, candidates)
+        return torch.cat([by_object, scorer.score_subjects(candidates, backward, objects)])
 
 
 def against_all(predictor: LinkPredictor, facts: Tensor, settings: Settings) -> AgainstAll | None:
@@ -72,7 +105,17 @@ def against_all(predictor: LinkPredictor, facts: Tensor, settings: Settings) -> 
         regulariser_weight=about.regulariser_weight,
         precision=settings.train.precision,
         relation_weight=about.relation_weight,
+        candidates=_drawn(predictor, settings),
     )
+
+
+def _drawn(predictor: LinkPredictor, settings: Settings) -> int | None:
+    """Return how many candidates a step draws; None for all entities."""
+    wanted = settings.facts.candidates
+    if wanted == AUTO:
+        wanted = DESCRIBED_CANDIDATES if settings.descriptions.given else "all"
+    few = isinstance(wanted, int) and wanted < predictor.num_candidates
+    return int(wanted) if few else None
 
 
 def relation_loss(predictor: LinkPredictor, queries: Queries, known: Tensor, answers: Tensor, precision: str) -> Tensor:

@@ -1,0 +1,236 @@
+"""Facts about entities that training has never seen: WN18RR with a split by entities, and WordNet's texts.
+
+    python tools/wordnet_texts.py DICT descriptions.tsv
+    python benchmarks/inductive.py --texts descriptions.tsv [--sentences vectors.parquet] [--seeds 0 1 2] [--out FILE]
+
+A tenth of the entities is held out for test and one for valid, as in BLP (Daza et al. 2021): no fact of train has
+one. Test facts are ranked among all entities, filtered by the facts of all splits. An unseen entity is known by
+nothing, by n-grams of its text, by a sentence embedding, or by k of its facts, by which its vector is folded in. These
+are drawn among its facts with entities of train; the rest is ranked, without those between the same two entities, so
+that the reversed twin of a given fact is never asked for. Clauses say that four relations are symmetric. The number of
+passes is given: nothing is chosen on test. Each record is written when it is there; those that a file has are not made
+again. Sentence embeddings are made once: ``--embed MODEL --sentences vectors.parquet``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from clausal import Settings
+from clausal.evaluation import evaluate
+from clausal.evaluation.ranks import metrics
+from clausal.graph import Facts, Graph, load_graph
+from clausal.graph.descriptions import aligned, read_texts
+from clausal.graph.splits import UNSEEN_SEEN
+from clausal.logic import parse_clauses
+from clausal.model import FrozenTable, LinkPredictor
+from clausal.model.features.features import embedded
+from clausal.observer import Observer
+from clausal.training import prepare
+from clausal.training.folding import fold_in
+from common.machine import describe_machine
+
+ROOT = Path(__file__).parent.parent
+SYMMETRIC = ("_also_see", "_derivationally_related_form", "_similar_to", "_verb_group")
+CLAUSES = "\n".join(f"{name}(X, Y) => {name}(Y, X)" for name in SYMMETRIC)
+GIVEN = (1, 3, 10)
+SETTINGS: dict[str, dict[str, Any]] = {
+    "model": {"scorer": "complex", "dim": 256, "domain": "none", "reciprocal": True},
+    "facts": {"training": "1-vs-all", "loss": "softmax", "batch_size": 512, "candidates": 512},
+    "clauses": {"adversary": "closed-form", "weight": 0.003},
+    "train": {"passes": 1, "learning_rate": 0.05, "initial_accumulator": 0.0, "device": "cpu"},
+    "evaluate": {"every": 0},
+}
+METHODS: dict[str, dict[str, dict[str, Any]]] = {
+    "n-grams": {"train": {"epochs": 9}, "descriptions": {"own_dropout": 1.0, "feature_dropout": 0.6}},
+    "sentences": {"train": {"epochs": 9}, "descriptions": {"own_dropout": 1.0, "feature_dropout": 0.2}},
+    "facts": {"train": {"epochs": 12, "learning_rate": 0.1}, "model": {"initial_scale": 0.1, "dim": 128}},
+}
+
+
+class Progress(Observer):
+    """Prints what a training says."""
+
+    def message(self, text: str) -> None:
+        print(f"  {text}", flush=True)
+
+    def epoch(self, record: dict[str, Any]) -> None:
+        print(f"  pass {record['epoch']}: loss {record['fact_loss']:.3f}, {record['seconds']:.0f} s", flush=True)
+
+
+def main() -> None:
+    """Make the records that are missing."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--texts", type=Path, required=True)
+    parser.add_argument(
+        "--sentences", type=Path, help="vectors of all texts: .parquet with the columns name and vector"
+    )
+    parser.add_argument("--embed", metavar="MODEL", help="make --sentences by this model of sentence-transformers")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
+    parser.add_argument("--clauses", choices=("without", "with", "both"), default="both")
+    parser.add_argument("--passes", type=int, help="of every training, for a try")
+    parser.add_argument("--out", type=Path, default=ROOT / "results/inductive/wn18rr.jsonl")
+    options = parser.parse_args()
+    whole = load_graph("wn18rr")
+    if options.embed:
+        embed(options.embed, options.texts, whole, options.sentences)
+    asked = {"without": [False], "with": [True], "both": [False, True]}[options.clauses]
+    for seed in options.seeds:
+        graph = whole.split_by_entities(seed=seed)
+        print(f"seed {seed}: {graph.summary()}", flush=True)
+        for clauses in asked:
+            for method in options.methods:
+                if method == "sentences" and options.sentences is None:
+                    continue
+                key = {"method": method, "clauses": clauses, "seed": seed}
+                if not any(key.items() <= record.items() for record in records(options.out)):
+                    source = {"n-grams": options.texts, "sentences": options.sentences}.get(method)
+                    measure(key, graph, source, options)
+
+
+def records(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield what was measured before."""
+    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else []:
+        yield json.loads(line)
+
+
+def embed(model: str, texts: Path, graph: Graph, out: Path) -> None:
+    """Write the sentence embeddings of all texts."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    vectors = embedded(model, aligned(read_texts(texts, graph, print), graph))
+    parquet.write_table(pa.table({"name": list(graph.entities), "vector": list(vectors)}), out)
+
+
+def settings_of(method: str, source: Path | None, seed: int, passes: int | None) -> Settings:
+    """Return the settings of a method's training."""
+    values = {section: dict(given) for section, given in SETTINGS.items()}
+    for section, given in METHODS[method].items():
+        values[section] = values.get(section, {}) | given
+    values["train"] |= {"seed": seed} | ({} if passes is None else {"epochs": passes})
+    if source is not None:
+        values["descriptions"] |= {"text" if method == "n-grams" else "vectors": str(source)}
+    return Settings.from_mapping(values)
+
+
+def measure(key: dict[str, Any], graph: Graph, source: Path | None, options: argparse.Namespace) -> None:
+    """Train one model, rank test by it, and write the records."""
+    print(key, flush=True)
+    started = time.process_time()
+    settings = settings_of(key["method"], source, key["seed"], options.passes)
+    rules = parse_clauses(CLAUSES) if key["clauses"] else ()
+    made = by_facts if key["method"] == "facts" else by_descriptions
+    found = made(graph, rules, settings)
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    about = {"settings": settings.model_dump(mode="json"), "machine": describe_machine()}
+    with options.out.open("a", encoding="utf-8") as file:
+        for record in found:
+            cpu = {"cpu_seconds": round(time.process_time() - started, 1)}
+            file.write(json.dumps(key | record | cpu | about) + "\n")
+            file.flush()
+            print(f"  {record}", flush=True)
+
+
+def by_descriptions(graph: Graph, rules: Sequence[Any], settings: Settings) -> Iterator[dict[str, Any]]:
+    """Rank all test facts, and those that folding in is measured on."""
+    training = prepare(graph, rules, settings, observer=Progress())
+    predictor = training.run(Progress()).eval().with_table()
+    with training.choice.in_use():
+        yield {"facts": "test"} | figures(predictor, graph, "test")
+        for count in GIVEN:
+            _, asked = given_and_asked(graph, count, settings.train.seed)
+            yield {"facts": f"k = {count}"} | figures(predictor, graph, asked)
+
+
+def by_facts(graph: Graph, rules: Sequence[Any], settings: Settings) -> Iterator[dict[str, Any]]:
+    """Rank by a model that knows train alone: with no vector for an unseen entity, and with one that is folded in."""
+    seen = np.unique(graph.train[:, [0, 2]])
+    numbers = np.full(len(graph.entities), -1, np.int32)
+    numbers[seen] = np.arange(len(seen))
+    names = [graph.entities[entity] for entity in seen.tolist()]
+    known = Graph.from_triples([_named(graph, fact) for fact in graph.train.tolist()], name="train")
+    assert list(known.entities) == names
+    training = prepare(known, rules, settings, observer=Progress())
+    trained = training.run(Progress()).eval()
+    vectors = torch.zeros(len(graph.entities), trained.scorer.dim)
+    vectors[torch.from_numpy(seen)] = trained.encode_all().detach()
+    relations = torch.tensor([known.relations.ids([name])[0] for name in graph.relations])
+    assert (relations >= 0).all()
+    with training.choice.in_use():
+        yield {"facts": "test"} | figures(_with(trained, vectors), graph, "test")
+        for count in GIVEN:
+            given, asked = given_and_asked(graph, count, settings.train.seed)
+            new = np.setdiff1d(given[:, [0, 2]], seen)
+            numbers[new] = len(seen) + np.arange(len(new))
+            rows = np.stack([numbers[given[:, 0]], given[:, 1], numbers[given[:, 2]]], 1)
+            folded = fold_in(
+                trained, torch.from_numpy(known.train), torch.from_numpy(rows), len(new), settings, observer=Observer()
+            )
+            whole = vectors.clone()
+            whole[torch.from_numpy(new)] = folded
+            yield {"facts": f"k = {count}"} | figures(_with(trained, whole), graph, asked)
+
+
+def _named(graph: Graph, fact: Sequence[int]) -> tuple[str, str, str]:
+    subject, relation, object = fact
+    return graph.entities[subject], graph.relations[relation], graph.entities[object]
+
+
+def _with(trained: LinkPredictor, vectors: torch.Tensor) -> LinkPredictor:
+    """Return a predictor with other vectors of entities, by the same relations."""
+    made = type(trained)(
+        FrozenTable(vectors), trained.scorer, num_entities=len(vectors), num_relations=trained.num_relations
+    )
+    made.relations = trained.relations
+    return made.eval()
+
+
+def given_and_asked(graph: Graph, count: int, seed: int) -> tuple[Facts, Facts]:
+    """Deal the facts of unseen entities that have more than ``count`` with train: so many are given, the rest asked."""
+    facts = graph.parts[UNSEEN_SEEN]
+    in_train = np.zeros(len(graph.entities), np.bool_)
+    in_train[graph.train[:, [0, 2]].ravel()] = True
+    facts = facts[in_train[facts[:, [0, 2]]].sum(1) == 1]
+    own = np.where(in_train[facts[:, 0]], facts[:, 2], facts[:, 0])
+    order = np.random.default_rng(seed).permutation(len(facts))
+    facts, own = facts[order], own[order]
+    given: list[NDArray[np.int32]] = []
+    asked: list[NDArray[np.int32]] = []
+    for entity in np.unique(own).tolist():
+        mine = facts[own == entity]
+        if len(mine) > count:
+            told, rest = mine[:count], mine[count:]
+            pairs = {frozenset(pair) for pair in told[:, [0, 2]].tolist()}
+            rest = rest[[frozenset(pair) not in pairs for pair in rest[:, [0, 2]].tolist()]]
+            if len(rest):
+                given.append(told)
+                asked.append(rest)
+    return np.concatenate(given), np.concatenate(asked)
+
+
+def figures(predictor: LinkPredictor, graph: Graph, facts: str | Facts) -> dict[str, Any]:
+    """Return the filtered metrics of facts, and of the parts of test."""
+    found = evaluate(predictor, graph, split=facts)
+    return {"all": chosen(found.filtered["both"])} | {
+        part: chosen(metrics(ranks)["filtered"]["both"]) for part, ranks in found.part_ranks.items()
+    }
+
+
+def chosen(one: Any) -> dict[str, Any]:
+    """Return the metrics that the tables show."""
+    return {name: round(one[name], 4) for name in ("mrr", "hits@1", "hits@3", "hits@10")} | {"count": one["count"]}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,119 @@
+"""An encoder of described entities: h(a) = proj(own vector + Σ map · features), so that features alone can do.
+
+In training the own vector of an entity is left out now and then, so that its features have to say what they can. An
+entity that was never trained, whose own vector is 0, gets a vector by its features. It lies in the domain like any
+other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+from torch.nn import functional as F
+
+from clausal.model.domains import Domain
+from clausal.model.features import Features, Rows
+
+
+class DescribedEncoder(nn.Module):
+    """Maps ids to vectors in a domain by own vectors and features."""
+
+    def __init__(
+        self,
+        features: Sequence[Features],
+        dim: int,
+        domain: Domain,
+        *,
+        own_dropout: float = 0.5,
+        feature_dropout: float = 0.5,
+    ) -> None:
+        super().__init__()
+        self.features = tuple(features)
+        self.rows = nn.ModuleList(one.rows for one in features)
+        self.domain = domain
+        self.own_dropout = own_dropout
+        self.feature_dropout = feature_dropout
+        self.own = nn.Parameter(torch.zeros(len(features[0].rows), dim))
+        self.maps = nn.ParameterList(torch.empty(one.rows.width, dim) for one in features)
+        self.reset_parameters()
+
+    @torch.no_grad()
+    def reset_parameters(self, generator: torch.Generator | None = None) -> None:
+        """Draw maps that give vectors of length about 1; own vectors start at 0, where those never trained stay."""
+        self.own.zero_()
+        for weight in self.maps:
+            weight.normal_(0, weight.shape[1] ** -0.5, generator=generator)
+
+    @torch.no_grad()
+    def scale_(self, factor: float) -> None:
+        """Multiply what is drawn at random."""
+        for weight in self.maps:
+            weight.mul_(factor)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """Map ids [...] → vectors [..., dim] in the domain; each entity is encoded once."""
+        distinct, places = ids.unique(return_inverse=True)
+        return F.embedding(places, self._encode(distinct))
+
+    def _encode(self, ids: Tensor) -> Tensor:
+        vectors = F.embedding(ids, self.own)
+        if self.training and self.own_dropout:
+            kept = torch.rand(len(ids), 1, device=vectors.device) >= self.own_dropout
+            vectors = vectors * kept
+        dropout = self.feature_dropout if self.training else 0.0
+        for rows, weight in zip(self.rows, self.maps, strict=True):
+            assert isinstance(rows, Rows)
+            vectors = vectors + rows.map(ids, weight, dropout)
+        return project_with_way_back(self.domain, vectors)
+
+    @torch.no_grad()
+    def extended(self, features: Sequence[Features]) -> DescribedEncoder:
+        """Return this encoder for features of more entities, which have no own vectors."""
+        more = DescribedEncoder(
+            features,
+            self.own.shape[1],
+            self.domain,
+            own_dropout=self.own_dropout,
+            feature_dropout=self.feature_dropout,
+        )
+        more.own = nn.Parameter(F.pad(self.own, (0, 0, 0, len(features[0].rows) - len(self.own))))
+        more.maps = self.maps
+        return more.to(self.own.device).train(self.training)
+
+    def extra_repr(self) -> str:
+        """Show the kinds of features in ``repr``."""
+        return ", ".join(f"{one.kind}={one.rows.width}" for one in self.features)
+
+
+def project_with_way_back(domain: Domain, vectors: Tensor) -> Tensor:
+    """Project onto the domain; a number that was clipped still has the gradient that leads back inside.
+
+    The gradient of clipping is 0 outside, where a number would stay for ever. Vectors of a table have no such
+    trouble, as they are projected after a step and not on the way of their gradient.
+    """
+    projection = domain.projection
+    if projection is None or projection.kind != "clip":
+        return domain.project(vectors)
+    clipped: Tensor = _Clip.apply(vectors, projection.low, projection.high)
+    return clipped
+
+
+class _Clip(torch.autograd.Function):
+    """min(max(x, low), high), with the gradients of all steps that do not lead further outside."""
+
+    @staticmethod
+    def forward(ctx: Any, vectors: Tensor, low: float, high: float) -> Tensor:
+        ctx.save_for_backward(vectors)
+        ctx.limits = low, high
+        return vectors.clamp(low, high)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
+        (vectors,), (low, high) = ctx.saved_tensors, ctx.limits
+        outward = ((vectors < low) & (gradient > 0)) | ((vectors > high) & (gradient < 0))
+        return gradient.masked_fill(outward, 0.0), None, None

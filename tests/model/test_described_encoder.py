@@ -1,0 +1,99 @@
+"""The encoder of described entities: vectors in the domain for any features, and training that reaches them."""
+
+import numpy as np
+import pytest
+import torch
+
+from clausal.model import DOMAINS, Box, check_encoder
+from clausal.model.described import DescribedEncoder, project_with_way_back
+from clausal.model.features import features_of, more_features
+
+TEXTS = ["a dog", "a cat", "", "the old dog of a cat"]
+SEEN = np.array([True, True, True, False])
+
+
+def features(kind="ngrams"):
+    if kind == "ngrams":
+        return features_of("ngrams", TEXTS, SEEN, buckets=64)
+    rows = np.random.default_rng(0).normal(size=(4, 5)).astype(np.float32)
+    rows[2] = 0
+    return features_of("vectors", rows, SEEN)
+
+
+def encoder(domain, kinds=("ngrams", "vectors"), **options):
+    made = DescribedEncoder([features(kind) for kind in kinds], 6, domain, **options)
+    made.reset_parameters(torch.Generator().manual_seed(1))
+    return made
+
+
+@pytest.mark.parametrize("kind", [kind for name, kind in DOMAINS.items() if name != "none"])
+@pytest.mark.parametrize("scale", [1.0, 100.0])
+def test_every_vector_is_in_the_domain_whatever_was_learnt(kind, scale):
+    domain = kind()
+    made = encoder(domain).eval()
+    made.scale_(scale)
+    made.own.data.normal_()
+    check_encoder(made, 4, 6)
+    assert domain.contains(made(torch.arange(4))).all()
+
+
+def test_it_is_the_own_vector_and_the_maps_of_features():
+    made = encoder(DOMAINS["none"]()).eval()
+    made.own.data.normal_()
+    dense = torch.zeros(4, 64)
+    sparse = made.features[0].rows
+    for row in range(4):
+        own = slice(sparse.starts[row], sparse.starts[row + 1])
+        dense[row, sparse.columns[own].long()] = sparse.values[own]
+    expected = made.own + dense @ made.maps[0] + made.features[1].rows.vectors @ made.maps[1]
+    torch.testing.assert_close(made(torch.arange(4)), expected)
+    torch.testing.assert_close(made(torch.tensor([[3, 3], [0, 2]])), expected[torch.tensor([[3, 3], [0, 2]])])
+
+
+def test_own_vectors_are_left_out_of_training_as_often_as_asked():
+    made = encoder(DOMAINS["none"](), ("vectors",), own_dropout=1.0, feature_dropout=0.0)
+    made.own.data.fill_(5)
+    by_features = made.features[0].rows.vectors @ made.maps[0]
+    torch.testing.assert_close(made.train()(torch.arange(4)), by_features)
+    torch.testing.assert_close(made.eval()(torch.arange(4)), 5 + by_features)
+
+
+@pytest.mark.parametrize("kind", ["ngrams", "vectors"])
+def test_the_same_description_later_gives_the_same_row(kind):
+    known = features(kind)
+    given = TEXTS if kind == "ngrams" else known.rows.vectors.numpy() / float(known.scale) + known.shift.numpy()
+    later = more_features(known, given[:2])
+    for name, tensor in later.tensors().items():
+        torch.testing.assert_close(tensor, known.rows.tensors()[name][: len(tensor)], rtol=1e-4, atol=1e-5)
+
+
+def test_what_counts_is_learnt_from_train_alone():
+    """Another text of an unseen entity changes no row of a seen one."""
+    other = features_of("ngrams", [*TEXTS[:3], "dog dog cat zebra"], SEEN, buckets=64)
+    for name in ("columns", "values"):
+        end = int(other.rows.starts[3])
+        torch.testing.assert_close(other.rows.tensors()[name][:end], features().rows.tensors()[name][:end])
+
+
+def test_clipped_numbers_find_their_way_back():
+    outside = torch.tensor([[2.0, -2.0, 0.5]], requires_grad=True)
+    for target, moved in ((-1.0, [True, False, True]), (1.0, [False, True, True])):
+        outside.grad = None
+        (project_with_way_back(Box(-1, 1), outside) * -target).sum().backward()  # descending leads towards the target
+        assert (outside.grad != 0).squeeze(0).tolist() == moved
+
+
+def test_a_linear_map_learns_through_a_narrow_domain():
+    """From a start that lies outside of the cube in half of its numbers."""
+    torch.manual_seed(0)
+    rows = np.random.default_rng(0).normal(size=(4, 8)).astype(np.float32)
+    described = features_of("vectors", rows, np.ones(4, np.bool_))
+    made = DescribedEncoder([described], 6, DOMAINS["cube"](), own_dropout=1.0, feature_dropout=0.0).train()
+    target = torch.rand(2, 6)
+    optimizer = torch.optim.Adagrad([made.maps[0]], lr=0.3)
+    for _ in range(200):
+        optimizer.zero_grad()
+        loss = (made(torch.tensor([0, 1])) - target).square().sum()
+        loss.backward()
+        optimizer.step()
+    assert loss < 1e-2
