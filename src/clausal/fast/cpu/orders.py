@@ -247,6 +247,7 @@ def _laid_out(structure: Structure) -> tuple[Any, ...]:
     """Return rows by their classes and the rest, filled up with coefficients of 0, and how often they are swept."""
     rows = structure.rows
     width = max((len(row.classes) for row in rows), default=0)
+    place = {id(row): at for at, row in enumerate(rows)}
 
     def padded(kind: Any, values: Iterable[Sequence[float]]) -> Any:
         filled = [[*one, *[0] * (width - len(one))] for one in values]
@@ -260,7 +261,7 @@ def _laid_out(structure: Structure) -> tuple[Any, ...]:
         np.array([row.lone for row in rows], np.bool_),
         np.array([row.to_zero for row in rows], np.bool_),
         structure.within,
-        np.array([rows.index(row) for turn in rows_in_turns(rows) for row in turn], np.int64),
+        np.array([place[id(row)] for turn in rows_in_turns(rows) for row in turn], np.int64),
         sweeps_over(PAIRS_PER_ROW * len(rows)),
     )
 
