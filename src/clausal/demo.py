@@ -56,6 +56,11 @@ class Measured(NamedTuple):
         certified = self.run.certify(clauses, tolerance=0, entities=False)
         return certified.verdicts.get("holds for all", 0)
 
+    def broken(self, clauses: Sequence[Clause]) -> int:
+        """Return how many times entities of the graph break a clause by what the model accepts."""
+        decided = self.run.decisions(clauses, consistent=False).clauses
+        return sum(one.before.broken for one in decided if one.before)
+
 
 @dataclass(frozen=True, eq=False)
 class Comparison:

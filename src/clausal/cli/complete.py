@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clausal.choices import BASE_IRI
-from clausal.cli.closure import RankingOption, say_left_out
+from clausal.cli.closure import ConsistentOption, RankingOption, say_left_out
 from clausal.cli.inputs import BaseOption, DeviceOption, read_clauses
 from clausal.cli.output import Format, FormatOption, NamesOption, print_results, say, shown_names
 from clausal.cli.progress import Bars
@@ -42,8 +42,9 @@ def complete(
         int | None, typer.Option(min=1, help="At most so many facts; 20, or 1,000,000 with --out, by default.")
     ] = None,
     ranking: RankingOption = None,
+    consistent: ConsistentOption = False,
     clauses: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Entail and prove by these clauses instead of the run's.")
+        str | None, typer.Option(metavar="FILE", help="Entail, prove and obey by these clauses instead of the run's.")
     ] = None,
     unknown: UnknownOption = None,
     proofs: Annotated[bool, typer.Option(help="Prove what the clauses entail.")] = True,
@@ -81,6 +82,7 @@ def complete(
             limit=limit or (_PRINTED if out is None else _KEPT),
             ranking=chosen,
             clauses=others,
+            consistent=consistent,
             proofs=proofs,
             observer=bars,
         )

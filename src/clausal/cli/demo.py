@@ -67,9 +67,12 @@ def _gains(comparison: Comparison) -> list[dict[str, Any]]:
 
 def _promises(comparison: Comparison, clauses: list[Clause]) -> list[dict[str, Any]]:
     """Return what all models promise about the clauses, side by side."""
+    models = _models(comparison)
     return [
         {"clauses": "that no entity, seen or not, can break"}
-        | {name: model.guaranteed(clauses) for name, model in _models(comparison).items()}
+        | {name: model.guaranteed(clauses) for name, model in models.items()},
+        {"clauses": "broken by decisions about entities of the graph"}
+        | {name: model.broken(clauses) for name, model in models.items()},
     ]
 
 

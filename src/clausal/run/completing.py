@@ -20,6 +20,7 @@ from clausal.logic.proofs import print_proof
 from clausal.logic.syntax import Clause
 from clausal.observer import Observer
 from clausal.run.best_answers import Asking
+from clausal.run.consistency import standings
 from clausal.run.explanation import prove_answers
 from clausal.run.prediction import Answer, Entailment, entailments
 
@@ -81,18 +82,20 @@ def complete_run(
     ranking: RankingName,
     clauses: Sequence[Clause] | None,
     *,
+    consistent: bool,
     proofs: bool,
     observer: Observer,
 ) -> list[NewFact]:
     """Find the new facts of a run and name them."""
     wanted.check()
     relations = wanted.relation_ids(run.graph)
-    asking, told_by = run._asked("model" if ranking == "entailed" else ranking, clauses)
+    by_closure = ranking == "entailed" and not consistent  # consistent scores put what is certain first by themselves
+    asking, told_by = run._asked("model" if by_closure else ranking, clauses, consistent, observer)
     calibration = _require_calibration(told_by["calibration"], ranking)
     used = run.clauses if clauses is None else clauses
     closure = run._closures.under(clauses) if used or ranking == "entailed" else None
     first = None
-    if ranking == "entailed" and closure is not None:
+    if by_closure and closure is not None:
         first = _entailed(asking, calibration, closure.get().facts, relations)
 
     def known(facts: NDArray[np.integer]) -> NDArray[np.bool_]:
@@ -117,7 +120,11 @@ def complete_run(
         rows = [row._replace(precision=share) for row, share in zip(rows, shares, strict=True)]
     if closure is None:
         return rows
-    verdicts = entailments(found.facts, asking.known, closure.facts, closure.certain)
+    verdicts = (
+        standings(told_by["consistent"], found.facts, found.scores, asking.known)
+        if consistent
+        else entailments(found.facts, asking.known, closure.facts, closure.certain)
+    )
     rows = [row._replace(verdict=verdict) for row, verdict in zip(rows, verdicts, strict=True)]
     return _proved(run.graph, rows, used, closure.get(), observer) if proofs else rows
 

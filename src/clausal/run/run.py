@@ -328,6 +328,7 @@ class Run(Shown):
         limit: int | None = 1_000_000,
         ranking: RankingName | None = None,
         clauses: Sequence[Clause] | None = None,
+        consistent: bool = False,
         proofs: bool = True,
         observer: Observer | None = None,
     ) -> list[NewFact]:
@@ -336,13 +337,21 @@ class Run(Shown):
         Nothing is left out: they are all that reach ``min_probability``, of all relations or of some by name, up to
         the best ``limit``, and up to ``per_entity`` with the same subject. Each says whether train entails it by the
         run's clauses, or others, with its proof unless ``proofs`` is False. ``ranking`` is ``"model"``; ``"entailed"``,
-        which puts what is entailed first, however probable; or ``"fused"`` in a run with votes.
+        which puts what is entailed first, however probable; or ``"fused"`` in a run with votes. ``consistent`` makes
+        any of them obey the clauses.
         """
         from clausal.run.completing import Wanted, complete_run
 
-        ranking = find_ranking(ranking, None)
         wanted = Wanted(min_probability, relations, per_entity, limit)
-        return complete_run(self, wanted, ranking, clauses, proofs=proofs, observer=observer or Observer())
+        return complete_run(
+            self,
+            wanted,
+            find_ranking(ranking, None),
+            clauses,
+            consistent=consistent,
+            proofs=proofs,
+            observer=observer or Observer(),
+        )
 
     def vectors(self) -> Vectors:
         """Return the vectors of entities and relations, by name and as arrays that cannot be written to."""
