@@ -51,15 +51,15 @@ class Measured(NamedTuple):
     run: Run
     evaluation: Evaluation
 
-    def guaranteed(self, clauses: Sequence[Clause]) -> int:
-        """Return how many clauses no entity, seen or not, can break."""
+    def guaranteed(self, clauses: Sequence[Clause]) -> list[bool]:
+        """Say of each clause whether no entity, seen or not, can break it."""
         certified = self.run.certify(clauses, tolerance=0, entities=False)
-        return certified.verdicts.get("holds for all", 0)
+        return [one.verdict == "holds for all" for one in certified.clauses]
 
-    def broken(self, clauses: Sequence[Clause]) -> int:
-        """Return how many times entities of the graph break a clause by what the model accepts."""
+    def broken(self, clauses: Sequence[Clause]) -> list[int]:
+        """Return how many times entities of the graph break each clause by what the model accepts."""
         decided = self.run.decisions(clauses, consistent=False).clauses
-        return sum(one.before.broken for one in decided if one.before)
+        return [one.before.broken if one.before else 0 for one in decided]
 
 
 @dataclass(frozen=True, eq=False)

@@ -68,11 +68,20 @@ def _gains(comparison: Comparison) -> list[dict[str, Any]]:
 def _promises(comparison: Comparison, clauses: list[Clause]) -> list[dict[str, Any]]:
     """Return what all models promise about the clauses, side by side."""
     models = _models(comparison)
+    hard = comparison.hard.guaranteed(clauses)
+    broken = {name: model.broken(clauses) for name, model in models.items()}
+
+    def decisions(which: bool) -> dict[str, int]:
+        return {
+            name: sum(times for times, can in zip(found, hard, strict=True) if can == which)
+            for name, found in broken.items()
+        }
+
     return [
-        {"clauses": "that no entity, seen or not, can break"}
-        | {name: model.guaranteed(clauses) for name, model in models.items()},
-        {"clauses": "broken by decisions about entities of the graph"}
-        | {name: model.broken(clauses) for name, model in models.items()},
+        {"what": "clauses that no entity can break"}
+        | {name: sum(model.guaranteed(clauses)) for name, model in models.items()},
+        {"what": f"decisions against the {sum(hard)} that can be hard"} | decisions(True),
+        {"what": f"decisions against the other {len(hard) - sum(hard)}; --consistent: 0"} | decisions(False),
     ]
 
 
