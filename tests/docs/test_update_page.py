@@ -59,4 +59,4 @@ def test_what_the_graph_lacks_is_printed_and_written(printed):
     header, *rows = (printed[1] / "missing.tsv").read_text(encoding="utf-8").splitlines()
     assert header.split("\t")[:4] == ["rank", "subject", "relation", "object"]
     assert all(float(row.split("\t")[5]) >= 0.95 for row in rows)
-    assert '"verdict": "entailed"' in (printed[1] / "borders.jsonl").read_text(encoding="utf-8")
+    assert '"verdict": "entailed"' in (printed[1] / "located.jsonl").read_text(encoding="utf-8")

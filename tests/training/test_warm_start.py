@@ -48,14 +48,14 @@ def test_vectors_and_relations_come_by_name(reciprocal):
 def test_a_short_warm_training_gets_as_far_as_a_long_one():
     from clausal.demo import SETTINGS, world
 
-    graph, _ = world()
+    graph, clauses = world()
     rows = np.sort(np.random.default_rng(0).permutation(len(graph.train))[: int(0.9 * len(graph.train))])
     values = SETTINGS.model_dump(exclude_none=True)
     fewer = Settings.from_mapping({**values, "train": {**values["train"], "epochs": SETTINGS.train.epochs // 5}})
     part = Graph(graph.entities, graph.relations, graph.train[rows], graph.valid, graph.test)
     whole = Graph(graph.entities, graph.relations, graph.train, graph.valid, graph.test)
-    full, early = train(whole, (), SETTINGS), train(part, (), SETTINGS)
-    warm, cold = train(whole, (), fewer, start=early), train(whole, (), fewer)
+    full, early = train(whole, clauses, SETTINGS), train(part, clauses, SETTINGS)
+    warm, cold = train(whole, clauses, fewer, start=early), train(whole, clauses, fewer)
 
     def mrr(run):
         return run.metrics["valid"]["filtered"]["both"]["mrr"]

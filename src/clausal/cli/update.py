@@ -24,7 +24,7 @@ def update(
     facts: Annotated[
         str | None,
         typer.Argument(
-            metavar="[FACTS]",
+            metavar="FACTS",
             help="New facts, about known and new entities: one file, or a database, as for train.",
             show_default=False,
         ),

@@ -17,8 +17,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from clausal.evaluation.protocol import Ranker, scoring
+from clausal.fast import fastest
 from clausal.model.predictor import LinkPredictor
 from clausal.model.scorers.base import MultilinearScorer
+from clausal.model.tensors import inner_products
 
 _SCORES_AT_ONCE = 1 << 22
 _ROUNDING = 1e-4
@@ -100,7 +102,11 @@ class _ByProducts:
             if wanted > 0:
                 short = wanted / longest if longest > 0 else np.inf
                 reach = int((factors.column_lengths >= short * (1 - 1e-6)).sum())
-            places = torch.nonzero(rows @ factors.columns[:reach].T >= wanted) if reach else rows.new_empty(0, 2).long()
+            places = (
+                torch.nonzero(_products(rows, factors.columns[:reach]) >= wanted)
+                if reach
+                else rows.new_empty(0, 2).long()
+            )
             subjects = factors.row_ids[start : start + size][places[:, 0]]
             objects = factors.column_ids[places[:, 1]]
             yield Pairs(subjects.cpu().numpy(), objects.cpu().numpy(), len(rows) * count)
@@ -147,6 +153,10 @@ class _ByScores:
             here = order[starts[start] : starts[start + len(some)]]
             found[here] = scores[places[here] - start, objects[here]] >= wanted
         return found
+
+
+def _products(rows: Tensor, columns: Tensor) -> Tensor:
+    return fastest(inner_products, rows, columns)(rows, columns)
 
 
 def _longest_first(vectors: Tensor, ids: Tensor | None = None) -> tuple[Tensor, Tensor, Tensor]:
