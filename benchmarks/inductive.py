@@ -44,7 +44,7 @@ SYMMETRIC = ("_also_see", "_derivationally_related_form", "_similar_to", "_verb_
 CLAUSES = "\n".join(f"{name}(X, Y) => {name}(Y, X)" for name in SYMMETRIC)
 GIVEN = (1, 3, 10)
 SETTINGS: dict[str, dict[str, Any]] = {
-    "model": {"scorer": "complex", "dim": 256, "domain": "none", "reciprocal": True},
+    "model": {"scorer": "complex", "dim": 256, "domain": "box", "reciprocal": True},
     "facts": {"training": "1-vs-all", "loss": "softmax", "batch_size": 512, "candidates": 512},
     "clauses": {"adversary": "closed-form", "weight": 0.003},
     "train": {"passes": 1, "learning_rate": 0.05, "initial_accumulator": 0.0, "device": "cpu"},
@@ -53,7 +53,11 @@ SETTINGS: dict[str, dict[str, Any]] = {
 METHODS: dict[str, dict[str, dict[str, Any]]] = {
     "n-grams": {"train": {"epochs": 9}, "descriptions": {"own_dropout": 1.0, "feature_dropout": 0.6}},
     "sentences": {"train": {"epochs": 9}, "descriptions": {"own_dropout": 1.0, "feature_dropout": 0.2}},
-    "facts": {"train": {"epochs": 12, "learning_rate": 0.1}, "model": {"initial_scale": 0.1, "dim": 128}},
+    "facts": {
+        "train": {"epochs": 12, "learning_rate": 0.1},
+        "model": {"initial_scale": 0.1, "dim": 128},
+        "facts": {"regulariser": "n3", "regulariser_weight": 0.1},
+    },
 }
 
 

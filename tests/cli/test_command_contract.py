@@ -15,7 +15,7 @@ from small_graphs import small_facts, train_options, write_small_graph
 
 COMMANDS = (
     *("demo", "train", "evaluate", "predict", "certify", "clauses", "closure", "prove", "partition", "mine"),
-    *("reproduce", "search", "report", "compare"),
+    *("reproduce", "search", "report", "compare", "split"),
 )
 
 

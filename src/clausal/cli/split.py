@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
-import numpy as np
 import typer
 
 from clausal.cli.inputs import GraphArgument, read_graph, reads_graph
@@ -36,6 +35,8 @@ def split(
     format: FormatOption = Format.table,
 ) -> None:
     """Split all facts of a graph anew into train, valid and test; by entities for inductive evaluation."""
+    import numpy as np
+
     from clausal.graph import write_graph
     from clausal.graph.labels import DESCRIBING, Labels
 
