@@ -8,7 +8,7 @@ import torch
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from score_tables import random_facts, random_table
-from sklearn.metrics import average_precision_score, roc_auc_score
+from sklearn.metrics import auc, average_precision_score, precision_recall_curve, roc_auc_score
 
 from clausal.errors import InputError, RunError
 from clausal.evaluation import auc_pr, auc_roc, evaluate_labelled, protocol
@@ -42,8 +42,10 @@ def test_labelled_facts_are_scored_by_the_predictor(monkeypatch, at_once):
     facts = random_facts(1, 80, relations=2, entities=9)
     labels = np.random.default_rng(0).integers(2, size=len(facts))
     scores = [float(predictor.table[r, s, o]) for s, r, o in facts.tolist()]
+    precision, recall, _ = precision_recall_curve(labels, scores)
     assert evaluate_labelled(predictor, facts, labels) == {
         "auc_pr": pytest.approx(average_precision_score(labels, scores)),
+        "auc_pr_trapezoid": pytest.approx(auc(recall, precision)),
         "auc_roc": pytest.approx(roc_auc_score(labels, scores)),
         "count": len(facts),
         "positives": int(labels.sum()),

@@ -121,7 +121,10 @@ def test_closed_forms_on_sphere_and_ball_have_the_losses_and_gradients_of_torch(
     adversary = ClosedForm(None, semantics)
     by_kernel = [pair_form(adversary, predictor, group) is not None for group in groups]
     assert by_kernel == [True, True, False, False, False]
-    assert_same_gradients(predictor, groups, adversary, adversary.find(predictor, groups))
+    found = adversary.find(predictor, groups)
+    with torch.no_grad():  # a step away from where λ and μ make several components equally bad, and any may count
+        predictor.relations += 0.05 * torch.randn(predictor.relations.shape, generator=torch.Generator().manual_seed(4))
+    assert_same_gradients(predictor, groups, adversary, found)
 
 
 @pytest.mark.parametrize("semantics", [Godel(), Threshold(0.1, 0.2)], ids=["godel", "threshold"])

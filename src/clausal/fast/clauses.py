@@ -18,13 +18,13 @@ from torch import Tensor
 from clausal.adversary.adversary import AdversarialSet, Adversary, GroupSet, Vectors
 from clausal.adversary.ascent import SHARES, GradientAscent, RealEntities, ascend
 from clausal.adversary.clauses import ArgumentSlots, ClauseGroup
-from clausal.adversary.closed_form import ClosedForm
+from clausal.adversary.closed_form import ClosedForm, WorstCase
 from clausal.adversary.forms import violation_forms
 from clausal.adversary.regions import resolved
 from clausal.adversary.semantics import Semantics
 from clausal.fast.cpu.clauses import CPUClauseKernels
 from clausal.fast.features import FeatureLoss, has_features, is_at_corners, searches_vectors
-from clausal.fast.kernels import BoundSets, CornerFeatures, Forms, PairForm
+from clausal.fast.kernels import BallForm, BoundSets, CornerFeatures, Forms, PairForm
 from clausal.logic.shape import Skeleton
 from clausal.model.domains import Ball, Box, Projection, Sphere
 from clausal.model.predictor import LinkPredictor
@@ -123,7 +123,7 @@ class KernelLoss(FeatureLoss):
         if self._at_corners and len(corners) == len(self.groups):
             return self._add_gradient_at_corners(corners, slopes, into)
         if any(self._pairs) and not any(group.shape.constants for group in self.groups):
-            return self._add_gradient_of_pairs(slopes, into)
+            return self._add_gradient_on_balls(slopes, into)
         return None
 
     def _prepare(self, group: ClauseGroup, found: GroupSet) -> GroupSet | Tensor | list[CornerFeatures]:
@@ -153,19 +153,45 @@ class KernelLoss(FeatureLoss):
             largest.append(self._kernels.add_by_corners(alternatives, group.relations, relations, of_group, into))
         return torch.cat(largest)
 
-    def _add_gradient_of_pairs(self, slopes: Tensor, into: Tensor) -> Tensor:
-        """Add the gradient of pairs of variables by a kernel, and that of other groups by autograd."""
+    def _add_gradient_on_balls(self, slopes: Tensor, into: Tensor) -> Tensor:
+        """Add the gradient of closed forms and bounds by kernels, and that of other groups by autograd."""
         relations, largest = self.predictor.relations, []
         by_group = slopes.split([len(group) for group in self.groups])
         for group, pairs, of_group, prepared in zip(self.groups, self._pairs, by_group, self._prepared, strict=True):
             if pairs is not None:
                 largest.append(self._kernels.add_of_pairs(pairs, group.relations, relations, of_group, into))
                 continue
+            ball = ball_form(self.adversary, self.predictor, group, prepared)
+            if ball is not None:
+                largest.append(self._kernels.add_on_balls(ball, group.relations, relations, of_group, into))
+                continue
             inconsistency = self._inconsistency_of(group, prepared)
             (gradient,) = torch.autograd.grad((of_group * inconsistency).sum(), relations)
             into += gradient
             largest.append(inconsistency.detach())
         return torch.cat(largest)
+
+
+def ball_form(adversary: Adversary, predictor: LinkPredictor, group: ClauseGroup, prepared: object) -> BallForm | None:
+    """Return the one alternative of a group with the λ and μ that were found for it; None where there is none."""
+    if not isinstance(prepared, WorstCase) or not isinstance(adversary, ClosedForm):
+        return None
+    alternatives, slots = adversary.alternatives(predictor, group), group.slots(predictor)
+    if not alternatives or len(alternatives) > 1 or prepared.weights[0] is None or prepared.multipliers[0] is None:
+        return None
+    if any(subject == object for subject, object in zip(*slots.positions, strict=True)):
+        return None
+    terms, forms, weights = predictor.scorer.terms, alternatives[0].like(predictor.relations), prepared.weights[0]
+    assert terms is not None
+    return BallForm(
+        weights @ forms.matrix,
+        weights @ forms.offsets,
+        prepared.multipliers[0][:, 0].contiguous(),
+        tuple(slots.positions[0]),
+        tuple(slots.positions[1]),
+        isinstance(predictor.domain, Sphere),
+        predictor.scorer.dim // terms.parts,
+    )
 
 
 def pair_form(adversary: Adversary, predictor: LinkPredictor, group: ClauseGroup) -> PairForm | None:

@@ -70,6 +70,19 @@ class PairForm(NamedTuple):
     """How many components a vector has."""
 
 
+class BallForm(NamedTuple):
+    """The forms of clauses of one shape weighed by λ, and μ: what their bound on sphere or ball is made of."""
+
+    coefficients: Tensor  # [clauses, atoms]
+    offsets: Tensor  # [clauses]
+    multipliers: Tensor  # μ [clauses, free]
+    subjects: tuple[int, ...]
+    objects: tuple[int, ...]
+    sphere: bool
+    width: int
+    """How many components a vector has."""
+
+
 class Forms(NamedTuple):
     """A violation [maxₖ minⱼ (Cⱼ · scores + oⱼ)]₊ in single precision; ``ends`` says where alternative k has ended."""
 

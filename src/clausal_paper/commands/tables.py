@@ -159,7 +159,6 @@ def run_plan(
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """Train what a folder lacks of a plan, with progress, and return all of its records and their files."""
     from clausal_paper.tables.reproduction import reproduce
-    from clausal_paper.tables.run import run_row
 
     total = len(plan.rows) * len(plan.seeds)
     records: list[dict[str, Any]] = []
@@ -172,7 +171,7 @@ def run_plan(
             say(f"{len(records) + 1} of {total}: {row.title}, seed {seed}")
             return shown.enter_context(Bars(row.name))
 
-        for path, record in reproduce(plan, data, folder, observer, make_record or run_row):
+        for path, record in reproduce(plan, data, folder, observer, make_record):
             records.append(record)
             files.append(str(path))
     say(f"{len(files)} record{'' if len(files) == 1 else 's'} in {folder}")

@@ -13,8 +13,8 @@ from torch import Tensor
 
 from clausal.fast.cpu.compiling import as_array, compiled, share
 from clausal.fast.cpu.sets import KernelsOfTerms, add_to_rows, add_violations, best_corners, set_kernels
-from clausal.fast.cpu.spectra import pair_kernel
-from clausal.fast.kernels import PROJECTIONS, BoundSets, CornerFeatures, Forms, PairForm
+from clausal.fast.cpu.spectra import ball_kernel, pair_kernel
+from clausal.fast.kernels import PROJECTIONS, BallForm, BoundSets, CornerFeatures, Forms, PairForm
 from clausal.model.domains import Projection
 from clausal.model.scorers.base import Terms
 
@@ -60,6 +60,14 @@ class CPUClauseKernels:
         kernel, numbers, flags = pair_kernel(self._terms), np.zeros(0, np.float32), np.zeros(0, np.bool_)
         table, ids = np.zeros((0, 1), np.float32), np.zeros((0, 1), np.int64)
         compiled(lambda: kernel(numbers, flags, np.float32(0), 0, table, ids, numbers, numbers, table))
+        return kernel
+
+    @cached_property
+    def _on_balls(self) -> Callable[..., None]:
+        kernel, numbers, places = ball_kernel(self._terms), np.zeros(0, np.float32), np.zeros(0, np.int64)
+        table, ids = np.zeros((0, 1), np.float32), np.zeros((0, 1), np.int64)
+        form = table, numbers, table, places, places, True, 0
+        compiled(lambda: kernel(*form, table, ids, numbers, numbers, table))
         return kernel
 
     @cached_property
@@ -133,6 +141,15 @@ class CPUClauseKernels:
         form = np.array(pairs.coefficients, np.float32), np.array(pairs.swapped), np.float32(pairs.constant)
         tables = as_array(relations), as_array(ids), as_array(slopes)
         self._of_pairs(*form, pairs.width, *tables, largest, as_array(into))
+        return torch.from_numpy(largest)
+
+    def add_on_balls(self, ball: BallForm, ids: Tensor, relations: Tensor, slopes: Tensor, into: Tensor) -> Tensor:
+        """Return the bound of each clause for given λ and μ; add its gradient times slopes to that by relations."""
+        largest = np.zeros(len(ids), np.float32)
+        form = as_array(ball.coefficients), as_array(ball.offsets), as_array(ball.multipliers)
+        places = np.array(ball.subjects, np.int64), np.array(ball.objects, np.int64)
+        tables = as_array(relations), as_array(ids), as_array(slopes)
+        self._on_balls(*form, *places, ball.sphere, ball.width, *tables, largest, as_array(into))
         return torch.from_numpy(largest)
 
     def add_by_corners(
