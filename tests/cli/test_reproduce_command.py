@@ -143,6 +143,7 @@ def test_an_axis_without_values_is_one_message():
 def test_a_grid_goes_on_from_its_journal(tmp_path, clausal_data):
     small = ("--set", "train.epochs=1", "--set", "train.passes=1", "--set", "evaluate.every=1")
     axes = ("--axis", "model.dim=4", "--axis", "model.domain=cube", "--axis", "facts.margin=1,2")
+    axes += ("--axis", "train.passes=1")
     arguments = ("reproduce", "grid", "fb122", "--rows", "distmult", "--journal", tmp_path / "j.jsonl", *small, *axes)
     arguments += ("--presets", tmp_path)
     first, second = (clausal(*arguments, "--format", "json") for _ in range(2))
