@@ -203,3 +203,13 @@ def test_scores_that_are_no_finite_numbers(graph, predictor):
         calibrate(TablePredictor(predictor.table * float("nan")), graph)
     with pytest.raises(InputError, match="one label per score"):
         _ = classify(predictor, graph.test, [1, 0], graph.relations).measures
+
+
+def test_relations_named_together_have_one_fit(graph, predictor):
+    alone, together = calibrate(predictor, graph), calibrate(predictor, graph, together=[{1, 2}])
+    assert alone.relations[1] != alone.relations[2]
+    assert together.relations[1] == together.relations[2]
+    assert together.relations[0] == alone.relations[0]
+    scores = np.linspace(-20, 20, 200)
+    lower, higher = (together.probabilities(some, np.full(200, one)) for some, one in ((scores, 1), (scores + 0.1, 2)))
+    assert (higher >= lower).all()

@@ -195,3 +195,22 @@ def test_entities_outside_of_the_domain_are_asked_all_the_same():
     found = run.certify(tolerance=0).clauses[0]
     assert found.bound == 0
     assert found.verdict == "violated"
+
+
+RELATED = ("narrow", "wide", "apart")
+
+
+def test_no_decision_breaks_a_hard_clause():
+    facts = [(f"e{one}", relation, f"e{other}") for one in range(30) for other in (one * 7 % 30, one * 3 % 29)
+             for relation in RELATED]  # fmt: skip
+    graph = Graph.from_triples(facts).split(valid=0.4, test=0.0, seed=1)
+    clauses = parse_clauses("narrow(X, Y) => wide(X, Y) <hard>\nwide(X, Y) => wide(Y, X) <hard>")
+    run = train(graph, clauses, make_settings())
+    narrow, wide, apart = (run.calibration.relations.get(graph.relations.id(name)) for name in RELATED)
+    assert narrow == wide != apart
+    assert narrow is not None
+    assert run.predictor.feasible.connected == [{graph.relations.id("narrow"), graph.relations.id("wide")}]
+    for probability in (None, 0.5, 0.9):
+        decided = run.decisions(probability=probability, consistent=False).clauses
+        assert [one.before.broken for one in decided] == [0, 0]
+    assert sum(one.before.accepted for one in run.decisions(consistent=False).clauses) > 0

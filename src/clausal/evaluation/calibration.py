@@ -7,7 +7,7 @@ among as many random corruptions, as half of what they are fitted on is false.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -90,10 +90,18 @@ class Calibration:
         return cls(overall, {names.id(name): _read_fit(fit) for name, fit in relations.items()})
 
 
-def calibrate(predictor: Ranker, graph: Graph, *, corruptions: int = 1, seed: int = 0) -> Calibration | None:
+def calibrate(
+    predictor: Ranker,
+    graph: Graph,
+    *,
+    corruptions: int = 1,
+    seed: int = 0,
+    together: Iterable[Collection[int]] = (),
+) -> Calibration | None:
     """Fit probabilities and thresholds on the valid facts and random corruptions of them.
 
-    None where the graph has too few valid facts, or where a score is beyond all numbers.
+    Relations that are named ``together`` have one fit: what scores higher is then more probable, whichever of them it
+    is of. None where the graph has too few valid facts, or where a score is beyond all numbers.
     """
     if len(graph.valid) < LEAST:
         return None
@@ -101,17 +109,21 @@ def calibrate(predictor: Ranker, graph: Graph, *, corruptions: int = 1, seed: in
     scores = score_facts(predictor, facts)
     if not np.isfinite(scores).all():
         return None
-    counts = np.bincount(graph.valid[:, 1])
-    rows = {relation: facts[:, 1] == relation for relation in np.flatnonzero(counts >= ENOUGH_FOR_SIGMOID).tolist()}
+    first = np.arange(len(graph.relations))  # the relation whose fit serves each
+    for alike in together:
+        first[list(alike)] = min(alike)
+    kind, counts = first[facts[:, 1]], np.bincount(first[graph.valid[:, 1]])
+    rows = {relation: kind == relation for relation in np.flatnonzero(counts >= ENOUGH_FOR_SIGMOID).tolist()}
     fits = {relation: _fit(labels[here], scores[here]) for relation, here in rows.items()}
     # A probability that falls as the score rises would be the noise of few facts.
     fits = {relation: fit for relation, fit in fits.items() if fit.slope > 0}
     overall = _fit(labels, scores)
-    sigmoids = Calibration(overall, fits).probabilities(scores, facts[:, 1])
+    sigmoids = Calibration(overall, fits).probabilities(scores, kind)
     for relation, here in rows.items():
         if relation in fits and counts[relation] >= ENOUGH_FOR_CURVE:
             fits[relation] = fits[relation]._replace(curve=fit_curve(labels[here], sigmoids[here]))
-    return Calibration(overall._replace(curve=fit_curve(labels, sigmoids)), fits)
+    served = {relation: fits[one] for relation, one in enumerate(first.tolist()) if one in fits}
+    return Calibration(overall._replace(curve=fit_curve(labels, sigmoids)), served)
 
 
 def _fit(labels: Labels, scores: Values) -> Fit:

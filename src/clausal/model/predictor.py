@@ -25,9 +25,11 @@ class Feasible(Protocol):
     """A set of parameters that a model is kept inside.
 
     ``metric`` says how changes count: it returns the sums of squared gradients of a parameter, or None for all alike.
+    ``connected`` are the ids of relations whose scores it compares, set by set.
     """
 
     metric: Callable[[Tensor], Tensor | None] | None
+    connected: list[set[int]]
 
     def project_(self, predictor: LinkPredictor) -> None:
         """Move the parameters of a model into the set."""

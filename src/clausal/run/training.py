@@ -222,7 +222,10 @@ def keep(
 
 
 def _calibrate(training: AdversarialSetTraining, graph: Graph) -> Calibration | None:
-    return calibrate(training.predictor.with_table(), graph, seed=training.settings.train.seed)
+    """Fit probabilities; relations that hard clauses compare have one fit, so that no decision breaks a clause."""
+    predictor, feasible = training.predictor.with_table(), training.predictor.feasible
+    together = () if feasible is None else feasible.connected
+    return calibrate(predictor, graph, seed=training.settings.train.seed, together=together)
 
 
 def _metrics(training: AdversarialSetTraining, graph: Graph, seconds: float) -> dict[str, Any]:

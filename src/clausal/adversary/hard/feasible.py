@@ -43,6 +43,7 @@ class FeasibleSet:
         assert order is not None
         self.metric: Metric | None = None
         demands = list(dict.fromkeys(demands))
+        self.connected = _connected(demands, predictor.num_relations)
         self.families = [
             *_relation_families(predictor, order, demands, equalities),
             *_class_families(predictor, order, [one for one in demands if isinstance(one, ClassesBelow)]),
@@ -63,6 +64,17 @@ class FeasibleSet:
     def __deepcopy__(self, memo: dict[int, Any]) -> FeasibleSet:
         """Copies of a model share it, with its metric."""
         return self
+
+
+def _connected(demands: Sequence[Demand], relations: int) -> list[set[int]]:
+    """Return the relations that demands compare with each other, directly or through others."""
+    found: list[set[int]] = []
+    for demand in demands:
+        if isinstance(demand, Below):
+            alike = {matrix.relation % relations for matrix in demand.matrices}
+            alike = alike.union(*(one for one in found if one & alike))
+            found = [one for one in found if not one & alike] + [alike]
+    return found
 
 
 def _relation_families(
