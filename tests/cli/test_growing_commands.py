@@ -101,6 +101,30 @@ def test_complete_by_votes_and_by_clauses(calibrated, tmp_path):
     assert [row["probability"] for row in by_votes.json] == pytest.approx(list(expected))
 
 
+def test_complete_obeys_clauses_over_all_pairs(calibrated, tmp_path):
+    """The same as scoring every pair one by one by consistent scores."""
+    (tmp_path / "clauses.txt").write_text(
+        "manages(X, Y) => outranks(X, Y)\noutranks(X, Y), outranks(Y, Z) => outranks(X, Z)\n"
+        "works_with(X, Y), manages(X, Y) => false\n"
+    )
+    options = ("--clauses", tmp_path / "clauses.txt", "--consistent", "--min-probability", 0.4, "--format", "json")
+    result = clausal("complete", calibrated, *options, "--limit", 10_000)
+    assert result.code == 0, result.stderr
+    run, clauses = package.load(calibrated), package.read_clauses(tmp_path / "clauses.txt")
+    names = run.graph.entities
+    pairs = [(one, relation, other) for relation in run.graph.relations for one in names for other in names]
+    scored = run.score(pairs, clauses=clauses, consistent=True)
+    expected = {
+        fact: probability
+        for fact, probability, known in zip(pairs, scored.probabilities, scored.known, strict=True)
+        if probability >= 0.4 and not known
+    }
+    found = {(row["subject"], row["relation"], row["object"]): row["probability"] for row in result.json}
+    assert found == pytest.approx(expected)
+    assert {"entailed", "raised"} <= {row["verdict"] for row in result.json}
+    assert all(row["proof"] for row in result.json if row["verdict"] == "entailed")
+
+
 def test_complete_refuses_what_cannot_be(finished, calibrated, tmp_path):
     refused(clausal("complete", finished), "no probabilities", "20 valid facts")
     refused(clausal("complete", calibrated, "--relation", "managing"), "unknown relation", "did you mean")

@@ -54,7 +54,7 @@ class Calibration:
     relations: Mapping[int, Fit]
 
     def probabilities(self, scores: Values, relations: NDArray[np.integer]) -> Values:
-        """Return the probability that each fact is true, given its score and its relation's id."""
+        """Return the probability that each fact is true, given its score and its relation's id; of ±∞ it is 1 or 0."""
         found = np.empty(len(scores))
         order = np.argsort(relations, kind="stable")
         distinct, starts = np.unique(relations[order], return_index=True)
@@ -64,6 +64,8 @@ class Calibration:
             curve = fit.curve or self.overall.curve
             if curve is not None:
                 found[rows] = curve(found[rows])
+        certain = np.isinf(scores)
+        found[certain] = scores[certain] > 0
         return found
 
     def taken_for_true(self, scores: Values, relations: NDArray[np.integer]) -> NDArray[np.bool_]:

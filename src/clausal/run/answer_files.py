@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -60,7 +61,7 @@ def write_answers(
     if ending == ".parquet":
         _write_parquet(path, answers, kind)
     elif ending == ".jsonl":
-        write_text(path, "".join(f"{json.dumps(one._asdict(), ensure_ascii=False)}\n" for one in answers))
+        write_text(path, "".join(f"{json.dumps(_object(one), ensure_ascii=False)}\n" for one in answers))
     elif ending in (".nt", ".ttl"):
         write_text(path, "".join(_statement(number, one, base, star) for number, one in enumerate(answers, 1)))
     else:
@@ -98,9 +99,17 @@ def _statement(number: int, answer: Any, base: str, star: bool) -> str:
         value = getattr(answer, name, None)
         if value is not None:
             written = "" if kind == "string" else f"^^<{_XSD}{kind}>"
-            value = _escaped(value) if kind == "string" else value
+            value = _escaped(value) if kind == "string" else str(value).replace("inf", "INF")
             lines.append(f'{node} <{VOCABULARY}{name}> "{value}"{written} .')
     return "".join(f"{line}\n" for line in lines)
+
+
+def _object(answer: Any) -> dict[str, Any]:
+    """Return an answer as an object of JSON, which has no ∞."""
+    return {
+        name: None if isinstance(value, float) and math.isinf(value) else value
+        for name, value in answer._asdict().items()
+    }
 
 
 def _on_one_line(cell: Any) -> Any:

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from clausal.choices import RankingName
 from clausal.errors import InputError, count
-from clausal.evaluation import Calibration
 from clausal.evaluation.consistency import CERTAIN, Consistent
 from clausal.evaluation.largest import Values
 from clausal.evaluation.protocol import Ranker
@@ -82,18 +81,6 @@ def settled(best: BestFacts) -> BestFacts:
     kept = best.scores > -np.inf
     scores = best.scores[kept]
     return BestFacts(best.facts[kept], np.where(scores >= CERTAIN, np.inf, scores))
-
-
-def consistent_probabilities(
-    scores: Values, facts: NDArray[np.integer], calibration: Calibration | None
-) -> Values | None:
-    """Return probabilities of facts by their consistent scores: 1 where it is certain, 0 where it is removed."""
-    if calibration is None:
-        return None
-    finite = np.isfinite(scores)
-    found = (scores > 0).astype(np.float64)
-    found[finite] = calibration.probabilities(scores[finite], facts[finite, 1])
-    return found
 
 
 def standings(ranker: Consistent, facts: NDArray[np.integer], scores: Values, known: KnownFacts) -> list[Entailment]:

@@ -109,7 +109,7 @@ def predict(
         raise InputError(f"k must be at least 1; got {k}")
     best = asking.best([query_ids(query, graph) for query in queries], k, new=new, first=closure)
     if consistent is not None:
-        from clausal.run.consistency import consistent_probabilities, settled, standings
+        from clausal.run.consistency import settled, standings
 
         best = [settled(one) for one in best]
     facts = np.concatenate([np.empty((0, 3), np.int64), *(one.facts for one in best)])
@@ -119,8 +119,7 @@ def predict(
     if consistent is not None:
         scores = np.concatenate([np.empty(0), *(one.scores for one in best)])
         verdicts = standings(consistent, facts, scores, asking.known)
-        found = consistent_probabilities(scores, facts, calibration)
-        chances = None if found is None else found.tolist()
+        chances = None if calibration is None else calibration.probabilities(scores, facts[:, 1]).tolist()
     elif calibration is not None and len(facts):
         # Scored as facts, which is what was calibrated: a model may score them otherwise as answers to a question.
         chances = calibration.probabilities(score_facts(asking.ranker, facts), facts[:, 1]).tolist()

@@ -161,13 +161,11 @@ def score_ids(
     """
     check_facts(ids, asking.ranker)
     scores = score_facts(asking.ranker, ids) if len(ids) else np.empty(0)
+    chances = None if calibration is None else calibration.probabilities(scores, ids[:, 1])
     verdicts = None if closure is None else entailments(ids, asking.known, closure, certain)
-    if consistent is None:
-        chances = None if calibration is None else calibration.probabilities(scores, ids[:, 1])
-    else:
-        from clausal.run.consistency import consistent_probabilities, standings
+    if consistent is not None:
+        from clausal.run.consistency import standings
 
-        chances = consistent_probabilities(scores, ids, calibration)
         verdicts = standings(consistent, ids, scores, asking.known)
     return Scores(
         graph,
