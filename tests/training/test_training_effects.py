@@ -83,6 +83,7 @@ def test_every_kind_of_clause_and_adversary_is_covered():
         "gradient",
         "closed-form",
         "entities",
+        "grounded",  # tests/adversary/test_grounded_clauses.py
     }
 
 

@@ -22,7 +22,7 @@ from clausal.errors import ClausalError, InputError, RunError, is_out_of_memory
 from clausal.evaluation import Calibration, calibrate, evaluate
 from clausal.graph.graph import Graph
 from clausal.logic.syntax import Clause
-from clausal.model.describing import describe
+from clausal.model.described import DescribedEncoder
 from clausal.model.scorers.base import Scorer
 from clausal.observer import Observer, Observers, all_arguments, replaces
 from clausal.run.checkpoint import restore
@@ -30,7 +30,6 @@ from clausal.run.directory import CHECKPOINT, RunDirectory
 from clausal.run.loading import load, require_custom
 from clausal.run.run import Run
 from clausal.training import AdversarialSetTraining, prepare
-from clausal.training.prepare import check_arguments
 from clausal.training.warm_start import WarmStart
 
 
@@ -67,8 +66,6 @@ def train(
     by name, and new entities are folded in.
     """
     settings, observer = settings or Settings(), observer or Observer()
-    check_arguments(graph, clauses, settings, scorer, encoder, adversary)
-    features = describe(graph, settings, observer)
     training = prepare(
         graph,
         clauses,
@@ -77,7 +74,6 @@ def train(
         encoder=encoder,
         adversary=adversary,
         start=None if start is None else WarmStart(start.predictor, start.graph.entities, start.graph.relations),
-        features=features,
         observer=observer,
     )
     if out is None:
@@ -90,6 +86,8 @@ def train(
     given = {"scorer": scorer, "encoder": encoder, "adversary": adversary}
     custom = [name for name, module in given.items() if module is not None]
     origin = None if start is None else str(start.path or start.graph.name)
+    made = training.predictor.encoder
+    features = made.features if isinstance(made, DescribedEncoder) else ()
     directory = RunDirectory.create(out, graph, clauses, settings, custom, start=origin, features=features)
     with directory.locked():
         return _run_in(directory, training, graph, clauses, observer)

@@ -26,7 +26,8 @@ def test_every_area_is_written_beside_mean_standard_error_and_settings(tmp_path,
     rng = np.random.default_rng(0)
 
     def run(cell, settings, seeds):
-        return CellResult(tuple(rng.uniform(40, 80, len(seeds)).tolist()), 1.5)
+        areas = tuple(rng.uniform(40, 80, len(seeds)).tolist())
+        return CellResult(areas, areas, 1.5)
 
     monkeypatch.setattr(conjunctions, "run_cell", run)
     conjunctions.main(tmp_path / "report.json")
