@@ -122,12 +122,12 @@ def postgres():
     """A server of PostgreSQL for this module, as a user that may run one."""
     found = shutil.which("initdb") or next(iter(sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))), None)
     if found is None:
-        pytest.skip("PostgreSQL is not installed")
-    pytest.importorskip("psycopg", reason="psycopg is not installed")
+        pytest.skip("PostgreSQL is not installed: apt-get install postgresql, or your system's package of it")
+    pytest.importorskip("psycopg", reason="psycopg is not installed: pip install 'clausal[postgres]'")
     programs = Path(found).parent
     user = ["runuser", "-u", "postgres", "--"] if os.getuid() == 0 else []
     if user and shutil.which("runuser") is None:
-        pytest.skip("PostgreSQL does not run as root, and there is no runuser")
+        pytest.skip("PostgreSQL does not run as root, and there is no runuser: run the tests as another user")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

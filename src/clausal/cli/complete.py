@@ -11,7 +11,7 @@ import typer
 
 from clausal.choices import BASE_IRI
 from clausal.cli.closure import ConsistentOption, RankingOption, say_left_out
-from clausal.cli.inputs import BaseOption, DeviceOption, read_clauses
+from clausal.cli.inputs import BaseOption, DeviceOption, RdfStarOption, read_clauses
 from clausal.cli.output import Format, FormatOption, NamesOption, print_results, say, shown_names
 from clausal.cli.progress import Bars
 from clausal.cli.unknown import UnknownOption, fitting
@@ -49,9 +49,7 @@ def complete(
     unknown: UnknownOption = None,
     proofs: Annotated[bool, typer.Option(help="Prove what the clauses entail.")] = True,
     base_iri: BaseOption = BASE_IRI,
-    rdf_star: Annotated[
-        bool, typer.Option("--rdf-star", help="In RDF, triple terms of RDF 1.2 instead of reified statements.")
-    ] = False,
+    rdf_star: RdfStarOption = False,
     device: DeviceOption = "auto",
     names: NamesOption = "short",
     format: FormatOption = Format.table,

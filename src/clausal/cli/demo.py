@@ -68,7 +68,8 @@ def _gains(comparison: Comparison) -> list[dict[str, Any]]:
 def _promises(comparison: Comparison, clauses: list[Clause]) -> list[dict[str, Any]]:
     """Return what all models promise about the clauses, side by side."""
     models = _models(comparison)
-    hard = comparison.hard.guaranteed(clauses)
+    guaranteed = {name: model.guaranteed(clauses) for name, model in models.items()}
+    hard = guaranteed["hard"]
     broken = {name: model.broken(clauses) for name, model in models.items()}
 
     def decisions(which: bool) -> dict[str, int]:
@@ -78,8 +79,7 @@ def _promises(comparison: Comparison, clauses: list[Clause]) -> list[dict[str, A
         }
 
     return [
-        {"what": "clauses that no entity can break"}
-        | {name: sum(model.guaranteed(clauses)) for name, model in models.items()},
+        {"what": "clauses that no entity can break"} | {name: sum(found) for name, found in guaranteed.items()},
         {"what": f"decisions against the {sum(hard)} that can be hard"} | decisions(True),
         {"what": f"decisions against the other {len(hard) - sum(hard)}; --consistent: 0"} | decisions(False),
     ]

@@ -40,6 +40,9 @@ ClausesOption = Annotated[
     ),
 ]
 DeviceOption = Annotated[str, typer.Option(help="cpu, cuda, or auto for a GPU where there is one.")]
+RdfStarOption = Annotated[
+    bool, typer.Option("--rdf-star", help="In RDF, triple terms of RDF 1.2 instead of reified statements.")
+]
 BaseOption = Annotated[
     str,
     typer.Option(metavar="IRI", help="In RDF, what stands before names that are no IRIs; they are percent-encoded."),

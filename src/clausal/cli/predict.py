@@ -10,7 +10,7 @@ import typer
 
 from clausal.choices import BASE_IRI
 from clausal.cli.closure import ConsistentOption, EntailedOption, RankingOption, say_left_out
-from clausal.cli.inputs import BaseOption, DeviceOption, read_clauses
+from clausal.cli.inputs import BaseOption, DeviceOption, RdfStarOption, read_clauses
 from clausal.cli.output import Format, FormatOption, NamesOption, Row, print_results, print_text, say, shown_names
 from clausal.cli.progress import Bars
 from clausal.cli.unknown import UnknownOption, fitting
@@ -64,9 +64,7 @@ def predict(
         typer.Option(metavar="FILE", help="Write the answers too: .csv, .tsv, .jsonl, .parquet, .nt or .ttl."),
     ] = None,
     base_iri: BaseOption = BASE_IRI,
-    rdf_star: Annotated[
-        bool, typer.Option("--rdf-star", help="In RDF, triple terms of RDF 1.2 instead of reified statements.")
-    ] = False,
+    rdf_star: RdfStarOption = False,
     device: DeviceOption = "auto",
     names: NamesOption = "short",
     format: FormatOption = Format.table,

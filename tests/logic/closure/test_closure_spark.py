@@ -25,7 +25,7 @@ def spark():
     """One session for all tests: to start one takes seconds."""
     sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed: pip install 'clausal[spark]'")
     if shutil.which("java") is None:
-        pytest.skip("Spark needs Java, and there is none on the PATH")
+        pytest.skip("Spark needs Java, and there is none on the PATH: apt-get install default-jre-headless")
     builder = sql.SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
     builder = builder.config("spark.sql.shuffle.partitions", "1").config("spark.ui.showConsoleProgress", "false")
     session = builder.config("spark.driver.host", "127.0.0.1").getOrCreate()
