@@ -2,8 +2,8 @@
 
 For each seed the preset ``NAME-hard`` is trained, saved and loaded; the record says filtered MRR on valid and test,
 what ``certify --tolerance 0`` finds, and what a search of its own arithmetic finds from 1,000 starts for each clause.
-Records are in results/hard/NAME-seedN.json; what is there is not trained again. ``--set`` changes settings, for
-choices on valid, and ``--name`` names such records.
+Records are in results/hard/NAME-seedN.json; what is there is not trained again. ``--preset fb122-hard-best`` is the
+model against all entities, for a GPU. ``--set`` changes settings, for choices on valid; ``--name`` names such records.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ def main() -> None:
     parser.add_argument("graphs", nargs="*", default=["fb122", "wn18"], metavar="NAME")
     parser.add_argument("--seeds", type=int, nargs="*", default=[0, 1, 2])
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="changes")
+    parser.add_argument("--preset", default="{}-hard", help="of the training, by graph")
     parser.add_argument("--alike", action="store_true", help="project with all numbers alike, not as AdaGrad counts")
     parser.add_argument("--name", default="{}-seed{}", help="of a record, by graph and seed")
     parser.add_argument("--out", type=Path, default=RECORDS)
@@ -43,15 +44,16 @@ def main() -> None:
         for seed in options.seeds:
             path = options.out / f"{options.name.format(name, seed)}.json"
             if not path.exists():
-                store(path, measure(name, [*options.changes, f"train.seed={seed}"]))
+                preset = options.preset.format(name)
+                store(path, measure(name, preset, [*options.changes, f"train.seed={seed}"]))
 
 
-def measure(name: str, changes: list[str]) -> dict[str, Any]:
+def measure(name: str, preset: str, changes: list[str]) -> dict[str, Any]:
     """Train, save, load, rank, certify and attack."""
     path = dataset_clauses(name, simple=name == "fb122")
     assert path is not None
     clauses = read_clauses(path)
-    settings = Settings.load(None, changes, preset=f"{name}-hard")
+    settings = Settings.load(None, changes, preset=preset)
     with tempfile.TemporaryDirectory() as folder:
         out, started = Path(folder) / "run", time.perf_counter()
         trained = train(load_graph(name), clauses, settings, out=out)
@@ -68,7 +70,8 @@ def measure(name: str, changes: list[str]) -> dict[str, Any]:
 def examine(run: Run) -> dict[str, Any]:
     """Rank valid and test, certify without tolerance, and look for vectors that break a clause."""
     ranked = run.evaluate("test").to_dict()
-    parts = {"valid": run.evaluate("valid").to_dict(), "test": ranked, **ranked["parts"]}
+    entailed = run.evaluate("test", ranking="entailed").to_dict()
+    parts = {"valid": run.evaluate("valid").to_dict(), "test": ranked, **ranked["parts"], "entailed first": entailed}
     certified = run.certify(tolerance=0)
     attacked = [worst_violation(run.predictor, clause, list(run.graph.relations), _STARTS) for clause in run.clauses]
     return {

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from clausal.logic import Clause, one_atom_rule, shape_of
 from clausal.model import LinkPredictor
 
-Vectors = NDArray[np.float64]
+Vectors = NDArray[np.complex128]
 _TURNS = 20
 
 
@@ -22,21 +22,40 @@ def worst_violation(
 ) -> tuple[float, float]:
     """Return the largest body − head that was found over the domain, and the rounding of its own arithmetic.
 
-    The clause reads b(X, Y) ⇒ h(X, Y) or b(X, Y) ⇒ h(Y, X).
+    The clause reads b(X, Y) ⇒ h(X, Y) or b(X, Y) ⇒ h(Y, X). Of a reciprocal model, its fact score is attacked and the
+    answers in both directions. The cone is searched like the cube: a violation there grows with the vectors.
     """
+    generator, domain = np.random.default_rng(seed), predictor.domain.name
+    worst, rounding = -np.inf, 0.0
+    for lower, upper in _readings(predictor, clause, relations):
+        difference = lower - upper
+        x = _start(generator, starts, len(difference), domain)
+        for _ in range(_TURNS):
+            y = _best(x * difference, domain)
+            x = _best(y * difference.conj(), domain)
+            worst = max(worst, float((x * difference * y.conj()).real.sum(1).max()))
+        rounding = max(rounding, float(np.finfo(np.float64).eps * (np.abs(lower).sum() + np.abs(upper).sum())))
+    return worst, rounding
+
+
+def _readings(predictor: LinkPredictor, clause: Clause, relations: list[str]) -> list[tuple[Vectors, Vectors]]:
+    """Return pairs b, h with scores Re Σ bᵢ xᵢ conj(yᵢ) of the body and Re Σ hᵢ xᵢ conj(yᵢ) of the head."""
     body, head, turned = _parts(clause)
     table = predictor.relations.detach().cpu().numpy().astype(np.float64)
-    lower, upper = (_matrix(table[relations.index(name)]) for name in (body, head))
-    difference = lower - (upper.T if turned else upper)
-    generator = np.random.default_rng(seed)
-    x = _start(generator, starts, len(difference), predictor.domain.name)
-    found = np.full(starts, -np.inf)
-    for _ in range(_TURNS):
-        y = _best(x @ difference, predictor.domain.name)
-        x = _best(y @ difference.T, predictor.domain.name)
-        found = np.maximum(found, ((x @ difference) * y).sum(1))
-    sizes = np.abs(lower).sum() + np.abs(upper).sum()
-    return float(found.max()), float(np.finfo(np.float64).eps * sizes)
+    real, imaginary = np.split(table, 2, 1)
+    vectors = real + 1j * imaginary
+
+    def at(name: str, inverse: bool = False) -> Vectors:
+        return vectors[relations.index(name) + len(relations) * inverse]
+
+    if len(vectors) == len(relations):
+        return [(at(body), at(head).conj() if turned else at(head))]
+    facts = [(at(name) + at(name, inverse=True).conj()) / 2 for name in (body, head)]
+    return [
+        (facts[0], facts[1].conj() if turned else facts[1]),
+        (at(body, inverse=turned), at(head)),
+        (at(body, inverse=not turned), at(head, inverse=True)),
+    ]
 
 
 def _parts(clause: Clause) -> tuple[str, str, bool]:
@@ -46,21 +65,17 @@ def _parts(clause: Clause) -> tuple[str, str, bool]:
     return body, heads[-1] if heads else body, rule == "inverse"
 
 
-def _matrix(relation: Vectors) -> Vectors:
-    """Return M with xᵀ M y = Re Σ rᵢ xᵢ conj(yᵢ), where vectors hold real parts first."""
-    real, imaginary = (np.diag(part) for part in np.split(relation, 2))
-    return np.block([[real, imaginary], [-imaginary, real]])
-
-
 def _start(generator: np.random.Generator, starts: int, dim: int, domain: str) -> Vectors:
+    shape = (2, starts, dim)
     if domain == "sphere":
-        drawn = generator.normal(size=(starts, dim))
-        return drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
-    return generator.random((starts, dim)) * (generator.random((starts, dim)) < generator.random((starts, 1)))
+        real, imaginary = generator.normal(size=shape)
+        return _best(real + 1j * imaginary, domain)
+    real, imaginary = generator.random(shape) * (generator.random(shape) < generator.random((1, starts, 1)))
+    return np.asarray(real + 1j * imaginary)
 
 
 def _best(gradient: Vectors, domain: str) -> Vectors:
     if domain == "sphere":
         norms = np.linalg.norm(gradient, axis=1, keepdims=True)
-        return gradient / np.where(norms > 0, norms, 1)
-    return (gradient > 0).astype(np.float64)
+        return np.asarray(gradient / np.where(norms > 0, norms, 1))
+    return (gradient.real > 0) + 1j * (gradient.imag > 0)

@@ -41,8 +41,8 @@ class KaleSettings:
                 raise InputError(f"{name}: '{getattr(self, name)}' is not known; expected {' or '.join(known)}")
 
 
-_FB122 = KaleSettings(dim=100, margin=0.1, rule_weight=0.0, passes=300)
-_WN18 = KaleSettings(dim=50, margin=0.2, rule_weight=0.0, passes=300)
+_FB122 = KaleSettings(dim=100, margin=0.1, rule_weight=0.0)
+_WN18 = KaleSettings(dim=50, margin=0.2, rule_weight=0.0)
 
 CHOSEN: dict[tuple[str, str], KaleSettings] = {
     ("fb122", "transe"): _FB122,
@@ -50,7 +50,7 @@ CHOSEN: dict[tuple[str, str], KaleSettings] = {
     ("fb122", "kale-joint"): replace(_FB122, margin=0.12, rule_weight=0.1),
     ("wn18", "transe"): _WN18,
     ("wn18", "kale-pre"): replace(_WN18, on="closure"),
-    ("wn18", "kale-joint"): replace(_WN18, rule_weight=0.1, passes=600),
+    ("wn18", "kale-joint"): replace(_WN18, rule_weight=0.1),
 }
 """The settings with which the rows of each data set are repeated, by table and row.
 
