@@ -68,9 +68,13 @@ def measure(name: str, preset: str, changes: list[str]) -> dict[str, Any]:
 
 
 def examine(run: Run) -> dict[str, Any]:
-    """Rank valid and test, certify without tolerance, and look for vectors that break a clause."""
+    """Rank valid and test, certify without tolerance, and look for vectors that break a clause.
+
+    The ranking with entailed facts first uses all clauses of the data set, also those that cannot be hard.
+    """
     ranked = run.evaluate("test").to_dict()
-    entailed = run.evaluate("test", ranking="entailed").to_dict()
+    whole = dataset_clauses(run.graph.name)
+    entailed = run.evaluate("test", ranking="entailed", clauses=read_clauses(whole) if whole else None).to_dict()
     parts = {"valid": run.evaluate("valid").to_dict(), "test": ranked, **ranked["parts"], "entailed first": entailed}
     certified = run.certify(tolerance=0)
     attacked = [worst_violation(run.predictor, clause, list(run.graph.relations), _STARTS) for clause in run.clauses]

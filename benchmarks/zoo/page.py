@@ -19,11 +19,11 @@ _INTRODUCTION = """\
 
 The same commands on every graph, without a setting: `clausal train GRAPH` (defaults), `clausal train GRAPH --preset
 best` (best), and the same with `--clauses` and the rules of `clausal mine GRAPH` (clauses). In the run of `best` mined
-rules vote: *rules* are their votes alone, by the maximum, and *fused* those with the model. Filtered MRR on test, mean
-of {seeds}. *Clauses − best* and *fused − best* are paired differences over the test facts with two standard errors.
+rules vote: *rules* are their votes alone, by the maximum, and *fused* those with the model. Filtered MRR on test, the mean
+over the seeds. *Clauses − best* and *fused − best* are paired differences over the test facts with two standard errors.
 `make zoo` measures it again on your machine.
 
-{machine}
+{machines}
 
 <!-- Generated from results/benchmarks/zoo.jsonl by `make zoo`. -->
 """
@@ -31,12 +31,10 @@ of {seeds}. *Clauses − best* and *fused − best* are paired differences over 
 
 def write_page(records: Sequence[Record]) -> str:
     """Write the page, and return its table."""
-    seeds = max(record["seed"] for record in records) + 1
     table = "\n".join([*_header(), *(_row(group) for group in _by_graph(records))])
     chosen = "\n".join(["", "What the race chose, with the first seed:", "", *_choices(records)])
-    text = _INTRODUCTION.format(
-        seeds="one seed" if seeds == 1 else f"{seeds} seeds", machine=in_words(records[0]["machine"]) + "."
-    )
+    by_cores = {record["machine"]["cores"]: f"{in_words(record['machine'])}." for record in records}
+    text = _INTRODUCTION.format(machines="\n\n".join(by_cores.values()))
     PAGE.write_text(f"{text}\n{table}\n{chosen}\n", encoding="utf-8")
     return table
 
@@ -47,7 +45,7 @@ def _by_graph(records: Sequence[Record]) -> list[list[Record]]:
 
 
 def _header() -> list[str]:
-    columns = ["graph", "entities", "relations", "train / valid / test", "rules", *_RANKINGS]
+    columns = ["graph", "entities", "relations", "train / valid / test", "rules", "seeds", *_RANKINGS]
     columns += ["clauses − best", "fused − best", "seconds: best, with clauses, mine"]
     return [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
 
@@ -56,6 +54,7 @@ def _row(records: Sequence[Record]) -> str:
     first = records[0]
     facts = " / ".join(f"{first['facts'].get(name, 0):,}" for name in ("train", "valid", "test"))
     cells = [first["graph"], f"{first['entities']:,}", f"{first['relations']:,}", facts, f"{first['rules']:,}"]
+    cells.append(str(len(records)))
     cells += [_mean(records, "mrr", name) for name in _RANKINGS]
     cells += [_against_best(records, name) for name in ("clauses", "fused")]
     seconds = [np.mean([record["seconds"].get(name, 0) for record in records]) for name in ("best", "clauses", "mine")]

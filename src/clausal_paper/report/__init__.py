@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from clausal_paper.report.claims import claims_section
 from clausal_paper.report.synthetic import synthetic_section
 from clausal_paper.report.tables import beyond_section, table_section
 from clausal_paper.report.unseen import unseen_section
@@ -33,6 +34,7 @@ def results_page(results: Path) -> str:
     lines = [_INTRODUCTION]
     for name in PAPER_TABLES:
         lines += table_section(name, paper / name)
+    lines += claims_section(results)
     lines += synthetic_section(paper / "synthetic.json")
     lines += beyond_section(results / "beyond")
     lines += untuned_section(results / "best")
