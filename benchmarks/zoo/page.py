@@ -19,8 +19,9 @@ _INTRODUCTION = """\
 
 The same commands on every graph, without a setting: `clausal train GRAPH` (defaults), `clausal train GRAPH --preset
 best` (best), and the same with `--clauses` and the rules of `clausal mine GRAPH` (clauses). In the run of `best` mined
-rules vote: *rules* are their votes alone, by the maximum, and *fused* those with the model. Filtered MRR on test, the mean
-over the seeds. *Clauses − best* and *fused − best* are paired differences over the test facts with two standard errors.
+rules vote: *rules* are their votes alone, by the maximum, and *fused* those with the model. Filtered MRR on test,
+the mean over the seeds. *Clauses − best* and *fused − best* are paired differences over the test facts with two
+standard errors.
 `make zoo` measures it again on your machine.
 
 {machines}
