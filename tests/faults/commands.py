@@ -145,7 +145,6 @@ def _writing(name: str, out: str, *arguments: str, old: bool = True) -> Command:
 COMMANDS = (
     Command("train", _TRAIN, "runs/run", _trained(_TRAIN), resumable=True),
     Command("train --resume", ("train", "--resume", "--out", "unfinished"), "unfinished", resumable=True),
-    Command("train --preset best", _BEST, "runs/run", _trained(_BEST), resumable=True, slow=True),
     Command("search", _SEARCH, "searches/one", resumable=True),
     _writing("closure", "closed.tsv", "closure", "company", *_CLAUSES),
     _writing("closure to Parquet", "closed.parquet", "closure", "company", *_CLAUSES),
@@ -153,7 +152,6 @@ COMMANDS = (
     Command("update", ("update", "finished", "new.tsv", "--refine", "1", "--out", "runs/updated"), "runs/updated"),
     _writing("complete", "found.parquet", *_COMPLETE),
     _writing("complete to text", "found.jsonl", *_COMPLETE),
-    Command("reproduce", _TABLE, "reproduced", resumable=True, environment=_DATA, slow=True),
     Command("reproduce grid", _GRID, "reproduced", resumable=True, environment=_DATA),
     Command("fuse", ("fuse", "finished", *_CLAUSES, "--out", "runs/fused"), "runs/fused"),
     Command("split", ("split", "company", "--out", "splits/one"), "splits/one"),
@@ -162,6 +160,8 @@ COMMANDS = (
     _writing("score", "scores.parquet", "score", "finished", "company/test.tsv"),
     _writing("vectors", "vectors.safetensors", "vectors", "finished"),
     _writing("report", "report.html", "report", "finished"),
+    Command("reproduce", _TABLE, "reproduced", resumable=True, environment=_DATA, slow=True),
+    Command("train --preset best", _BEST, "runs/run", _trained(_BEST), resumable=True, slow=True),
 )
 
 

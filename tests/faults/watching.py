@@ -17,6 +17,7 @@ import socket
 import struct
 import sys
 import time
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -114,7 +115,9 @@ class Process:
         ours, theirs = socket.socketpair()
         sys.stdout.flush()
         sys.stderr.flush()
-        self.pid = os.fork()
+        with warnings.catch_warnings():  # of threads in this process, which the child does not need
+            warnings.simplefilter("ignore", DeprecationWarning)
+            self.pid = os.fork()
         if self.pid == 0:
             _child(run, log, theirs, watch)
         theirs.close()
@@ -220,6 +223,7 @@ def _child(run: Callable[[], int], log: Path, parent: socket.socket, watch: str 
     code = 70
     try:
         os.setsid()
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell lets its background jobs ignore it
         output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
         for stream in (1, 2):
             os.dup2(output, stream)
