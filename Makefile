@@ -2,6 +2,7 @@ PYTHON ?= python3
 VENV := .venv
 PEER := .venv-peer
 LOWEST := .venv-lowest
+LOWEST_TESTS := tests/adversary tests/bounds tests/cli tests/graph tests/logic tests/model tests/run tests/training
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
@@ -52,9 +53,9 @@ lock: $(VENV)/bin/pip  ## locked.txt anew, from pyproject.toml and constraints.t
 	$(PIP) --group lock
 	$(BIN)/python tools/lock.py
 
-sbom: $(VENV)/tested  ## what a user gets, with versions and licences, as a CycloneDX document: dist/sbom.json
+sbom: $(VENV)/tested  ## what a user gets, with versions and licences: dist/sbom.json (CycloneDX) and a page of the docs
 	$(PIP) --group release
-	$(BIN)/python tools/release.py --sbom
+	$(BIN)/python tools/sbom.py
 
 release: $(VENV)/tested  ## build and check what is released, in dist
 	$(PIP) --group release
