@@ -6,17 +6,17 @@ usage: python tools/release.py [--quick]   (``--quick`` leaves out the whole sui
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import re
 import subprocess
 import sys
 import tarfile
 import tempfile
-import venv
 import zipfile
 from email.parser import HeaderParser
 from pathlib import Path
+
+from sbom import CONSTRAINTS, install, write_bill
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 DIST = REPOSITORY / "dist"
@@ -29,9 +29,9 @@ def main() -> None:
     _check_wheel(wheel, version)
     _check_changelog(version)
     with tempfile.TemporaryDirectory() as folder:
-        python = _install(wheel, Path(folder) / "environment")
+        python = install(str(wheel), Path(folder) / "environment")
         subprocess.run([python, "-m", "clausal", "demo", "--out", str(Path(folder) / "demo")], check=True)
-        _bill_of_materials(python)
+        print(f"{len(write_bill(python, DIST / 'sbom.json'))} packages in sbom.json, each with its licence")
         _test(source, Path(folder), python, whole="--quick" not in sys.argv)
     print(f"clausal {version} is ready in {DIST}")
 
@@ -87,31 +87,12 @@ def _check_changelog(version: str) -> None:
     _expect(f"## {heading}" in text, f"CHANGELOG.md has no section {heading}")
 
 
-def _install(wheel: Path, environment: Path) -> str:
-    """Install the wheel with the service and what its tests need into an empty environment; return its Python."""
-    venv.create(environment, with_pip=True)
-    python = str(environment / "bin" / "python")
-    pip = [python, "-m", "pip", "install", "--quiet", "--constraint", str(REPOSITORY / "constraints.txt")]
-    subprocess.run([*pip, f"{wheel}[serve]"], check=True)
-    return python
-
-
-def _bill_of_materials(python: str) -> None:
-    """Write the packages that a user gets, with versions and licences, as a CycloneDX document."""
-    target = DIST / "sbom.json"
-    subprocess.run([sys.executable, "-m", "cyclonedx_py", "environment", python, "-o", str(target)], check=True)
-    components = json.loads(target.read_text(encoding="utf-8"))["components"]
-    unknown = [component["name"] for component in components if not component.get("licenses")]
-    _expect(not unknown, f"packages without a licence: {', '.join(unknown)}")
-    print(f"{len(components)} packages in {target.name}")
-
-
 def _test(source: Path, folder: Path, python: str, whole: bool) -> None:
     """Unpack the source archive and run its tests, or those of the docs alone, against the installed wheel."""
     with tarfile.open(source) as archive:
         archive.extractall(folder, filter="data")
     unpacked = folder / source.name.removesuffix(".tar.gz")
-    pip = [python, "-m", "pip", "install", "--quiet", "--constraint", str(REPOSITORY / "constraints.txt")]
+    pip = [python, "-m", "pip", "install", "--quiet", *CONSTRAINTS]
     subprocess.run([*pip, "--group", f"{unpacked / 'pyproject.toml'}:test"], check=True)
     command = [
         python,

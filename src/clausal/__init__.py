@@ -9,12 +9,21 @@
 from __future__ import annotations
 
 import os
+import sys
+import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from clausal.moved import install as _install_moved
 
-__version__ = "0.2.0.dev0"
+__version__ = "0.2.0"
+
+if sys.platform == "win32":
+    warnings.warn(
+        "clausal is not supported on Windows, where parts of it fail; use Linux, or the Windows Subsystem for Linux",
+        RuntimeWarning,
+        stacklevel=2,
+    )
 
 # torch reads this when it first takes memory on Linux: large tables in large pages, as the rows of a batch are all over
 # the table and each miss of a small page costs as much as the row.

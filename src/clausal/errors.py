@@ -41,6 +41,7 @@ _NO_MEMORY = (
     "out of memory",
     "can't start new thread",
     "Storage size calculation overflowed",
+    "error return without exception set",  # what Python says where a call found no memory for its frame
 )
 
 

@@ -36,14 +36,17 @@ __all__ = [
     "check_new_folder",
     "check_regular",
     "compression_of",
+    "copy_file",
     "decompressed",
     "enough_memory_to_read",
     "explained_os_errors",
     "locked_file",
+    "make_folder",
     "open_bytes",
     "read_json",
     "read_text",
     "sync",
+    "sync_folder",
     "write_bytes",
     "write_json",
     "write_text",
@@ -84,7 +87,7 @@ def atomic_file(path: Path, temporary_folder: Path | None = None) -> Iterator[Pa
             temporary.chmod(mode)  # safetensors leaves files that only their owner can read
             sync(temporary)
             temporary.replace(path)
-            _sync_folder(path.parent)
+            sync_folder(path.parent)
         finally:
             temporary.unlink(missing_ok=True)
 
@@ -98,16 +101,38 @@ def atomic_folder(path: Path) -> Iterator[Path]:
     check_new_folder(path)
     temporary = _temporary_name(path)
     with explained_os_errors(path):
-        missing = [folder for folder in path.parents if not folder.exists()]
+        missing = _missing(path)[1:]
         try:
             temporary.mkdir(parents=True)
             yield temporary
-            _sync_folder(temporary)
+            sync_folder(temporary)
             temporary.rename(path)
-            _sync_folder(path.parent)
+            for folder in (path, *missing):
+                sync_folder(folder.parent)
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
             _remove_empty(missing)
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder, with those above it that are missing; what is there already stays."""
+    with explained_os_errors(path):
+        missing = _missing(path)
+        path.mkdir(parents=True, exist_ok=True)
+        for folder in missing:
+            sync_folder(folder.parent)
+
+
+def _missing(path: Path) -> list[Path]:
+    """Return a path and the folders above it, those that do not exist, the innermost first."""
+    return [folder for folder in (path, *path.parents) if not folder.exists()]
+
+
+def copy_file(source: Path, target: Path) -> None:
+    """Copy a file into a folder that is being filled."""
+    with explained_os_errors(source):
+        shutil.copyfile(source, target)
+        sync(target)
 
 
 def _remove_empty(folders: Iterable[Path]) -> None:
@@ -181,7 +206,7 @@ def sync(path: Path) -> None:
         os.fsync(file.fileno())
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Wait until the names in a folder are on the disk, where the system can do that: Windows cannot."""
     try:
         opened = os.open(folder, os.O_RDONLY)
@@ -275,8 +300,9 @@ def explained_os_errors(path: Path) -> Iterator[None]:
     except Exception as error:  # safetensors wraps the system's error in its own
         if type(error).__name__ != "SafetensorError":
             raise
-        number = re.search(r"os error (\d+)", str(error))
-        raise _cannot_write(path, int(number[1]) if number else None, str(error)) from None
+        found = re.search(r"os error (\d+)", str(error))
+        number = int(found[1]) if found else None
+        raise _cannot_write(path, number, os.strerror(number) if number else str(error)) from None
 
 
 def _cannot_write(path: Path, number: int | None, message: str) -> RunError:

@@ -15,7 +15,7 @@ import torch
 
 from clausal.adversary import ClauseGroup, ClosedForm
 from clausal.errors import InputError
-from clausal.files import atomic_file, explained_os_errors
+from clausal.files import atomic_file, make_folder
 from clausal.logic import parse_clause, shape_of
 from clausal.model import ComplEx, Cube, Domain, LinkPredictor, Sphere, Table
 
@@ -74,8 +74,7 @@ def draw(figure: Contours, folder: Path) -> list[Path]:
         panels = drawn.subplots(1, len(figure.violations))
         for axes, letter, (name, values) in zip(panels, "ab", figure.violations.items(), strict=True):
             _panel(axes, figure.axis, values, f"({letter}) {name}")
-        with explained_os_errors(folder):
-            folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         paths = [folder / f"contours.{ending}" for ending in ENDINGS]
         for path in paths:
             undated = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(path.suffix[1:])

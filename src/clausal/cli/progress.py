@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import _thread
 import time
-from threading import Event, Thread
+from contextlib import suppress
+from threading import Event, Lock
 from typing import TYPE_CHECKING, Any, Self
 
 from clausal.cli.output import say, stderr
@@ -37,26 +39,27 @@ class Bars(Observer):
         self.now = doing
         self._started = self._said = time.monotonic()
         self._ended = Event()
-        self._speaker: Thread | None = None
+        self._saying = Lock()
 
     def __enter__(self) -> Self:
         if not stderr().is_terminal:
             self._started = self._said = time.monotonic()
-            self._speaker = Thread(target=self._speak, daemon=True)
-            self._speaker.start()
+            # Thread.start would wait for ever for a thread that ends at once for lack of memory.
+            with suppress(RuntimeError):  # no more threads: then nothing is said in between
+                _thread.start_new_thread(self._speak, ())
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._ended.set()
-        if self._speaker is not None:
-            self._speaker.join()
+        with self._saying:
+            self._ended.set()
         self.close()
 
     def _speak(self) -> None:
         """Say what is being done whenever nothing was said for a while."""
         while not self._ended.wait(max(0.01, self._said + self.INTERVAL - time.monotonic())):
-            if time.monotonic() >= self._said + self.INTERVAL:
-                self.say(f"{self.now}, {time.monotonic() - self._started:.0f} s so far")
+            with self._saying:
+                if not self._ended.is_set() and time.monotonic() >= self._said + self.INTERVAL:
+                    self.say(f"{self.now}, {time.monotonic() - self._started:.0f} s so far")
 
     def say(self, text: str) -> None:
         """Print a line on stderr."""

@@ -23,10 +23,13 @@ from clausal.evaluation import Calibration
 from clausal.files import (
     atomic_folder,
     check_new_folder,
+    copy_file,
     explained_os_errors,
     locked_file,
     read_json,
     read_text,
+    sync,
+    sync_folder,
     write_json,
     write_text,
 )
@@ -213,7 +216,8 @@ class RunDirectory:
             yield
 
     def save_checkpoint(self, tensors: Mapping[str, Tensor], position: Mapping[str, Any]) -> None:
-        """Replace the checkpoint by the state of a training."""
+        """Replace the checkpoint by the state of a training; the log up to there is on the disk before."""
+        self._sync_log()
         write_tensors(self.path / CHECKPOINT, tensors, {"position": json.dumps(position)})
 
     def load_checkpoint(self) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
@@ -232,6 +236,13 @@ class RunDirectory:
         """Add one epoch to the log."""
         append_record(self.path / LOG, record)
 
+    def _sync_log(self) -> None:
+        path = self.path / LOG
+        if path.exists():
+            with explained_os_errors(path):
+                sync(path)
+                sync_folder(self.path)
+
     def read_log(self) -> list[dict[str, Any]]:
         """Return the records of the epochs so far."""
         return read_records(self.path / LOG)
@@ -245,10 +256,15 @@ class RunDirectory:
         self, tensors: Mapping[str, Tensor], metrics: Mapping[str, Any], calibration: Calibration | None = None
     ) -> None:
         """Write metrics, calibration and the final model, which marks the run as finished; drop the checkpoint."""
+        self._sync_log()
         write_json(self.path / "metrics.json", metrics, self.temporary_folder)
         if calibration is not None:
             write_json(self.path / CALIBRATION, calibration.to_dict(self.graph.relations), self.temporary_folder)
         write_tensors(self.path / MODEL, tensors, {}, self.temporary_folder)
+        self.drop_checkpoint()
+
+    def drop_checkpoint(self) -> None:
+        """Remove what only an unfinished run needs; what cannot be removed does no harm."""
         shutil.rmtree(self.temporary_folder, ignore_errors=True)
 
     @property
@@ -311,16 +327,14 @@ def write_finished(
         write_json(folder / CALIBRATION, calibration.to_dict(graph.relations))
     for name in (LOG, RACE, RACE_TRIALS):
         if like is not None and (like / name).exists():
-            with explained_os_errors(like / name):
-                shutil.copyfile(like / name, folder / name)
+            copy_file(like / name, folder / name)
 
 
 def copy_finished(source: Path, target: Path) -> None:
     """Copy the files of a finished run, all but its fusion."""
     for name in (*_START, *_EXTRAS):
         if (source / name).exists():
-            with explained_os_errors(source / name):
-                shutil.copyfile(source / name, target / name)
+            copy_file(source / name, target / name)
 
 
 @contextmanager

@@ -110,6 +110,7 @@ def resume(
     directory, observer = RunDirectory.open(out), observer or Observer()
     require_custom(directory, scorer, encoder)
     if directory.finished:
+        directory.drop_checkpoint()  # which a kill at the very end can leave
         return load(out, scorer=scorer, encoder=encoder)
     if directory.racing:
         raise InputError(f"{out}: its race for settings has not ended; go on with it by clausal.search.resume_best")

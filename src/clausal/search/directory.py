@@ -17,7 +17,7 @@ import numpy as np
 
 from clausal.config import Settings
 from clausal.errors import InputError
-from clausal.files import check_new_folder, explained_os_errors, read_json, write_json, write_text
+from clausal.files import check_new_folder, make_folder, read_json, write_json, write_text
 from clausal.graph.graph import Graph
 from clausal.logic.printer import print_clause
 from clausal.logic.syntax import Clause
@@ -68,8 +68,7 @@ class SearchDirectory:
             raise InputError(f"{self.path}: exists already and is no search; choose another --out")
         if not self.path.exists():
             check_new_folder(self.path, "choose another --out")
-        with explained_os_errors(self.path):
-            self.path.mkdir(parents=True, exist_ok=True)
+        make_folder(self.path)
         shutil.rmtree(self.path / _START, ignore_errors=True)  # of a search that was killed right here
         RunDirectory.create(self.path / _START, graph, clauses, settings)
         write_json(self.path / _SEARCH, {"sampler": sampler, "space": [asdict(one) for one in space]})
@@ -140,8 +139,7 @@ class SearchDirectory:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Keep a second process from searching in the same directory."""
-        with explained_os_errors(self.path):
-            self.path.mkdir(parents=True, exist_ok=True)
+        make_folder(self.path)
         with locked(self.path, self.path / _LOCK):
             yield
 

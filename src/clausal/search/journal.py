@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from clausal.errors import InputError
-from clausal.files import check_file_target, explained_os_errors
+from clausal.files import check_file_target, explained_os_errors, make_folder, sync_folder
 
 FINISHED, CUT, PRUNED, FAILED = "finished", "cut short", "pruned", "failed"
 
@@ -84,15 +84,18 @@ class Journal:
         """Add a trial, and have it on the disk before anything else happens; half a line that a kill left goes."""
         check_file_target(self.path)
         with explained_os_errors(self.path):
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            if self.path.exists():
+            make_folder(self.path.parent)
+            new = not self.path.exists()
+            if not new:
                 whole, newline, half = self.path.read_bytes().rpartition(b"\n")
                 if half:
-                    self.path.write_bytes(whole + newline)
+                    os.truncate(self.path, len(whole + newline))
             with self.path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(_written(trial), ensure_ascii=False) + "\n")
                 file.flush()
                 os.fsync(file.fileno())
+            if new:
+                sync_folder(self.path.parent)
 
 
 _OF_A_TRIAL = ("point", "state", "valid", "epoch", "seconds", "error", "validations", "drawn")

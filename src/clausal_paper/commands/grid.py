@@ -78,11 +78,10 @@ def grid(
 
 
 def _write_presets(folder: Path, rows: list[PaperRow], trials: list[Trial]) -> None:
-    from clausal.files import explained_os_errors, write_text
+    from clausal.files import make_folder, write_text
     from clausal_paper.grid import best, chosen_preset
 
-    with explained_os_errors(folder):
-        folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     for row in rows:
         trial = best(trials, row.name)
         if trial is not None:

@@ -20,7 +20,7 @@ from clausal.adversary import make_adversary, make_groups
 from clausal.config import Settings
 from clausal.errors import InputError
 from clausal.evaluation import evaluate_labelled
-from clausal.files import explained_os_errors, read_json, write_json
+from clausal.files import make_folder, read_json, write_json
 from clausal.model import Unbounded, generator_at
 from clausal.observer import Observer
 from clausal.training import AdversarialSetTraining
@@ -209,8 +209,7 @@ def reproduce(
     }
     if path.exists():
         table["cells"] = _finished(path, table)
-    with explained_os_errors(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     done = {_key(record) for record in table["cells"]}
     for place, (cell, area) in enumerate(cells):
         if cell_key(cell) in done:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Generic
 
 from clausal.errors import InputError
-from clausal.files import explained_os_errors, read_json, write_json
+from clausal.files import make_folder, read_json, write_json
 from clausal.graph import Graph
 from clausal.logic import Clause
 from clausal.observer import Observer
@@ -80,8 +80,7 @@ def reproduce(
 
     ``make_record`` trains a row in place of ``run_row``, with the same arguments.
     """
-    with explained_os_errors(folder):
-        folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     loaded: tuple[Graph, list[Clause]] | None = None
     for row in plan.rows:
         for seed in plan.seeds:

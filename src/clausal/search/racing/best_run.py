@@ -16,7 +16,6 @@ from clausal.graph.graph import Graph
 from clausal.logic.syntax import Clause
 from clausal.observer import Observer
 from clausal.run.directory import RACE_TRIALS, RunDirectory
-from clausal.run.loading import load
 from clausal.run.run import Run
 from clausal.run.training import resume
 from clausal.search.best import this_machine
@@ -66,7 +65,7 @@ def _go_on(directory: RunDirectory, observer: Observer) -> Run:
     if directory.racing:
         with directory.locked():
             _race_in(directory, observer)
-    run = load(directory.path) if directory.finished else resume(directory.path, observer=observer)
+    run = resume(directory.path, observer=observer)
     voting = bool((RunDirectory(directory.path).race or {}).get("votes"))
     return run if not voting or run.is_fused else _with_votes(run, observer)
 

@@ -13,7 +13,7 @@ import numpy as np
 from clausal.config import Settings
 from clausal.errors import InputError
 from clausal.evaluation import evaluate
-from clausal.files import explained_os_errors
+from clausal.files import atomic_file, make_folder
 from clausal.graph.graph import Graph
 from clausal.logic.syntax import Clause
 from clausal.model.predictor import LinkPredictor
@@ -134,9 +134,9 @@ class RankFiles:
     def write(self, raced: Raced, number: int) -> Raced:
         """Keep the ranks of a trial under its number."""
         if self.folder is not None and raced.ranks is not None:
-            with explained_os_errors(self.folder):
-                self.folder.mkdir(parents=True, exist_ok=True)
-                np.save(self._path(number), raced.ranks, allow_pickle=False)
+            make_folder(self.folder)
+            with atomic_file(self._path(number)) as temporary, temporary.open("wb") as file:
+                np.save(file, raced.ranks, allow_pickle=False)
         return replace(raced, trial=replace(raced.trial, number=number))
 
     def read(self, trial: Trial, facts: int) -> Raced:
