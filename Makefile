@@ -4,7 +4,7 @@ PEER := .venv-peer
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test test-gpu check docs site release bench load scaling zoo clean
+.PHONY: demo test test-gpu fuzz differential check docs site release bench load scaling zoo clean
 
 demo: $(VENV)/installed  ## train on an embedded graph without and with clauses
 	rm -rf .demo
@@ -16,6 +16,14 @@ test: $(VENV)/tested check  ## lint, types and tests
 
 test-gpu: $(VENV)/tested  ## the tests that need an NVIDIA GPU, which `make test` leaves alone
 	$(BIN)/pytest -m gpu
+
+MINUTES ?= 10
+
+fuzz: $(VENV)/tested  ## odd inputs of all kinds for MINUTES=10; counts go to results/tests, failures to .fuzz
+	PYTHONPATH=tests $(BIN)/python -m fuzzing --minutes $(MINUTES)
+
+differential: $(VENV)/tested  ## random programs against other engines and forms for MINUTES=10
+	PYTHONPATH=tests $(BIN)/python -m differential --minutes $(MINUTES)
 
 check: $(VENV)/tested
 	$(BIN)/ruff check src tests tools benchmarks
