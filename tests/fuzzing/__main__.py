@@ -14,29 +14,19 @@ import sys
 import tempfile
 import threading
 import time
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 
+from counts import Counts, Turn
 from fuzzing.cases import Case
 from fuzzing.targets import NAMES
 
 ROOT = Path(__file__).parents[2]
-RESULTS = ROOT / "results" / "tests" / "fuzz.json"
 FAILED = ROOT / ".fuzz"
+WHAT = "odd inputs by target, summed over all runs of `make fuzz`: only explained errors may come of them"
 CHILD = ["-W", "ignore", "-m", "fuzzing.child"]
 _TURN = 120.0  # seconds of a target before the next one has its turn
 _SILENCE = 120.0  # seconds without a new case after which a process hangs
 _START = 300.0  # seconds in which a process must be ready
-
-
-@dataclass
-class Turn:
-    """What one turn of a target tried and found, and how long it took without its start."""
-
-    cases: int = 0
-    seconds: float = 0.0
-    failures: list[str] = field(default_factory=list)
 
 
 def take_turn(name: str, seed: int, seconds: float, known: set[str]) -> Turn:
@@ -88,35 +78,6 @@ def _keep(name: str, case: Case, error: str) -> str:
     return f"{path.relative_to(ROOT)}: {error[:300]}"
 
 
-def read_results() -> dict[str, object]:
-    """Return the counts of all runs until now."""
-    if RESULTS.exists():
-        return json.loads(RESULTS.read_text(encoding="utf-8"))
-    return {
-        "what": "cases of the fuzzer by target, summed over all runs of `make fuzz`",
-        "since": datetime.now(UTC).date().isoformat(),
-        "cases": 0,
-        "minutes": 0.0,
-        "failures": 0,
-        "minutes_since_failure": 0.0,
-        "targets": {},
-    }
-
-
-def add(results: dict[str, object], name: str, turn: Turn) -> None:
-    """Add a turn to the counts, and write them: a run can be stopped at any time."""
-    minutes = turn.seconds / 60
-    row = results["targets"].setdefault(name, {"cases": 0, "minutes": 0.0, "failures": 0})
-    for counts in (row, results):
-        counts["cases"] += turn.cases
-        counts["minutes"] = round(counts["minutes"] + minutes, 2)
-        counts["failures"] += len(turn.failures)
-    results["minutes_since_failure"] = 0.0 if turn.failures else round(results["minutes_since_failure"] + minutes, 2)
-    results["last"] = datetime.now(UTC).date().isoformat()
-    RESULTS.parent.mkdir(parents=True, exist_ok=True)
-    RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-
-
 def main() -> None:
     """Fuzz for some minutes, and end with 1 where anything failed."""
     parser = argparse.ArgumentParser(prog="python -m fuzzing", description=__doc__)
@@ -126,14 +87,14 @@ def main() -> None:
     given = parser.parse_args()
     names = given.target or list(NAMES)
     seed = given.seed if given.seed is not None else int(time.time())
-    left, results, failures = 60 * given.minutes, read_results(), 0
+    left, counts, failures = 60 * given.minutes, Counts("fuzz", WHAT), 0
     known: dict[str, set[str]] = {name: set() for name in names}
     print(f"{given.minutes:g} minutes, {len(names)} targets, seed {seed}", flush=True)
     while left > 1:
         for place, name in enumerate(names):
             seconds = min(_TURN, left / (len(names) - place))
             turn = take_turn(name, seed, seconds, known[name])
-            add(results, name, turn)
+            counts.add(name, turn)
             left, failures = left - seconds, failures + len(turn.failures)
             print(f"{name:<10} {turn.cases:>7,} cases, {turn.seconds:.0f} s", *turn.failures, sep="\n  ", flush=True)
         seed += 1_000_003  # batches of one turn count on from its seed

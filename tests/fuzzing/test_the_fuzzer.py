@@ -7,6 +7,7 @@ import pytest
 from hypothesis import strategies as st
 
 from clausal import InputError
+from counts import Counts, Turn
 from fuzzing import __main__ as long_run
 from fuzzing.batches import fuzz
 from fuzzing.cases import Case
@@ -76,7 +77,6 @@ def test_a_case_reads_back(tmp_path):
 def test_a_process_that_dies_is_a_failure_with_its_case(monkeypatch, tmp_path):
     monkeypatch.setattr(long_run, "ROOT", tmp_path)
     monkeypatch.setattr(long_run, "FAILED", tmp_path / "failed")
-    monkeypatch.setattr(long_run, "RESULTS", tmp_path / "fuzz.json")
     code = "import json, os, pathlib, sys; order = json.loads(sys.argv[1])\n"
     code += "pathlib.Path(order['journal']).write_text(json.dumps({'files': {'f': 'x'}, 'options': {}}))\n"
     code += f"print(json.dumps({{'tried': 3}}), flush=True); os.kill(os.getpid(), {int(signal.SIGSEGV)})"
@@ -86,9 +86,8 @@ def test_a_process_that_dies_is_a_failure_with_its_case(monkeypatch, tmp_path):
     assert "signal 11" in turn.failures[0]
     (kept,) = (tmp_path / "failed").iterdir()
     assert Case.from_json(kept.read_text()).files == {"f": b"x"}
-    results = long_run.read_results()
-    long_run.add(results, "tables", turn)
-    long_run.add(results, "tables", long_run.Turn(5, 60.0))
+    for one in (turn, Turn(5, 60.0)):
+        Counts("fuzz", "what", tmp_path).add("tables", one)
     written = json.loads((tmp_path / "fuzz.json").read_text())
     assert written["targets"]["tables"] | {"minutes": 0} == {"cases": 8, "minutes": 0, "failures": 1}
     assert written["minutes_since_failure"] == 1.0
