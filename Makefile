@@ -4,7 +4,7 @@ PEER := .venv-peer
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test test-gpu fuzz differential check docs site release bench load scaling zoo clean
+.PHONY: demo test test-gpu fuzz differential states check docs site release bench load scaling zoo clean
 
 demo: $(VENV)/installed  ## train on an embedded graph without and with clauses
 	rm -rf .demo
@@ -24,6 +24,9 @@ fuzz: $(VENV)/tested  ## odd inputs of all kinds for MINUTES=10; counts go to re
 
 differential: $(VENV)/tested  ## random programs against other engines and forms for MINUTES=10
 	PYTHONPATH=tests $(BIN)/python -m differential --minutes $(MINUTES)
+
+states: $(VENV)/tested  ## runs made, killed, resumed, updated, copied, damaged in any order for MINUTES=10
+	PYTHONPATH=tests $(BIN)/python -m states --minutes $(MINUTES)
 
 check: $(VENV)/tested
 	$(BIN)/ruff check src tests tools benchmarks

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 import traceback
 from collections.abc import Callable, Iterator
@@ -12,7 +13,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis.errors import HypothesisException
 
 from fuzzing.cases import Case
-from fuzzing.limits import check
+from fuzzing.limits import Failure, check
 from fuzzing.targets import Target
 
 EXAMPLES = 200  # of one batch, after which another seed begins
@@ -32,7 +33,9 @@ def place_of(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     ours = [frame for frame in frames if "/clausal" in frame.filename] or list(frames)
     last = ours[-1]
-    return f"{type(error).__name__} at {Path(last.filename).name}:{last.name}"
+    # What a target says of an outcome is told apart by its first words, without numbers.
+    said = re.sub(r"\d+", "", str(error))[:60].partition("\n")[0] if isinstance(error, Failure) else ""
+    return f"{type(error).__name__} at {Path(last.filename).name}:{last.name} {said}".strip()
 
 
 def fuzz(
