@@ -6,7 +6,7 @@ LOWEST_TESTS := tests/adversary tests/bounds tests/cli tests/graph tests/logic t
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test test-gpu test-lowest faults coverage check docs site lock sbom release bench load scaling zoo clean
+.PHONY: demo test test-gpu test-lowest fuzz differential states faults coverage check docs site lock sbom release bench load scaling zoo clean
 
 demo: $(VENV)/installed  ## train on an embedded graph without and with clauses
 	rm -rf .demo
@@ -32,6 +32,17 @@ coverage: $(VENV)/tested  ## lines and branches that the tests reach, into resul
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage json --quiet -o .coverage.json
 	$(BIN)/python tools/tests_page.py --coverage .coverage.json
+
+MINUTES ?= 10
+
+fuzz: $(VENV)/tested  ## odd inputs of all kinds for MINUTES=10; counts go to results/tests, failures to .fuzz
+	PYTHONPATH=tests $(BIN)/python -m fuzzing --minutes $(MINUTES)
+
+differential: $(VENV)/tested  ## random programs against other engines and forms for MINUTES=10
+	PYTHONPATH=tests $(BIN)/python -m differential --minutes $(MINUTES)
+
+states: $(VENV)/tested  ## runs made, killed, resumed, updated, copied, damaged in any order for MINUTES=10
+	PYTHONPATH=tests $(BIN)/python -m states --minutes $(MINUTES)
 
 check: $(VENV)/tested
 	$(BIN)/ruff check src tests tools benchmarks

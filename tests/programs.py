@@ -1,6 +1,7 @@
 """Small graphs and random Horn clauses, and what follows from them by trying every assignment."""
 
-from itertools import product
+import re
+from itertools import pairwise, product
 
 import numpy as np
 from hypothesis import strategies as st
@@ -53,6 +54,42 @@ def rounds_of(closure):
     rows = list(map(tuple, closure.facts.tolist()))
     assert len(set(rows)) == len(rows), "a fact occurs twice"
     return dict(zip(rows, closure.round_of.tolist(), strict=True))
+
+
+def random_rule(draw):
+    """Return a chain of one to three atoms, some turned round, some with a constant at the end."""
+    length = draw.choice([1, 1, 2, 2, 3])
+    terms = [f"X{n}" for n in range(length)] + [draw.choice(["Y", "Y", "Y", f"entity{draw.randrange(60)}"])]
+    atoms = []
+    for pair in pairwise(terms):
+        subject, object = pair if draw.random() < 0.7 else pair[::-1]
+        atoms.append(f"r{draw.randrange(6)}({subject}, {object})")
+    return f"{', '.join(atoms)} => r{draw.randrange(6)}({terms[0]}, {terms[-1]})"
+
+
+def closure_by_nemo(graph, clauses):
+    """Return the facts of the closure by nemo, an engine that shares no code with this one, as tuples of ids."""
+    import nmo_python as nemo
+
+    def term(one):
+        return f"?{one.name}" if isinstance(one, Variable) else f"e{graph.entities.id(one.name)}"
+
+    def atom(one):
+        return f"r{graph.relations.id(one.relation)}({', '.join(map(term, one.terms))})"
+
+    rules = [(atom(head), [atom(one) for one in body]) for body, head in map(horn_parts, clauses)]
+    lines = [f"r{r}(e{s}, e{o}) ." for s, r, o in graph.train.tolist()]
+    lines += [f"{head} :- {', '.join(body)} ." if body else f"{head} ." for head, body in rules]
+    known = {f"r{relation}" for relation in range(len(graph.relations))} & set(re.findall(r"\br\d+", " ".join(lines)))
+    lines += [f"@export {relation} :- csv {{}} ." for relation in sorted(known)]
+    engine = nemo.NemoEngine(nemo.load_string("\n".join(lines)))
+    engine.reason()
+    found = set()
+    for relation in known:
+        for pair in engine.result(relation):
+            subject, object = (int(str(name).strip("<>").removeprefix("e")) for name in pair)
+            found.add((subject, int(relation[1:]), object))
+    return found
 
 
 _constants = st.sampled_from(ENTITIES).map(Constant)

@@ -83,7 +83,12 @@ def rows(path: Path, layout: Layout) -> Iterator[Row]:
                 if not (other and (comment or is_blank(row.cells))):
                     yield row
         except UnicodeDecodeError:
-            raise InputError(f"{path}: not valid UTF-16; save the file as UTF-8") from None
+            raise not_utf16(path) from None
+
+
+def not_utf16(path: Path) -> InputError:
+    """Say that a file begins as UTF-16 and does not go on so."""
+    return InputError(f"{path}: not valid UTF-16; save the file as UTF-8")
 
 
 def _checked_lines(path: Path, text: io.TextIOWrapper) -> Iterator[str]:

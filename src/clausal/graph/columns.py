@@ -31,6 +31,7 @@ _NUMBERED = {"node", "entity", "e", "n", "arg", "argument", "vertex", "v", "conc
 _NEO4J = re.compile(r".*:(?P<type>START_ID|END_ID|TYPE)\s*(\(.*\))?", re.IGNORECASE)
 _NEO4J_WORDS = {"start_id": "subject", "end_id": "object", "type": "relation"}
 _WORD = re.compile(r"[a-z]+|[A-Z]+(?![a-z])|[A-Z][a-z]*|[^\W\d_]+|\d+")
+_MOST_DIGITS = 18  # of a column's number; what has more is beyond any table, as its beginning is
 _NO_NAME = re.compile(r"((column|col|f|field|unnamed|v|x)[ _:.-]*)?\d+|", re.IGNORECASE)
 
 
@@ -53,7 +54,7 @@ class Columns:
         """The positions of the fields, from 0, where the user gives numbers."""
         if not self.chosen or not all(word.isdecimal() for word in self.chosen):
             return None
-        return tuple(int(word) - 1 for word in self.chosen)
+        return tuple(int(word[:_MOST_DIGITS]) - 1 for word in self.chosen)
 
 
 def parse_columns(columns: str | Sequence[str], header: str = "auto", *, labelled: bool = False) -> Columns:
@@ -164,11 +165,8 @@ def find_named(names: Sequence[str], columns: Columns, source: str) -> tuple[int
 def find_chosen(names: Sequence[str], columns: Columns, source: str) -> tuple[int, ...]:
     """Return where the columns are that the user chose by name or by number."""
     stripped = [name.strip() for name in names]
-    numbers = columns.numbers
-    if numbers is not None and not set(columns.chosen) <= set(stripped):
-        if not all(0 <= number < len(names) for number in numbers):
-            raise InputError(f"{source}: no columns {', '.join(columns.chosen)}: there are {len(names)}, from 1")
-        return numbers
+    if columns.numbers is not None and not set(columns.chosen) <= set(stripped):
+        return find_numbered(len(names), columns, source)
     for word in columns.chosen:
         count = stripped.count(word)
         if count != 1:
@@ -176,6 +174,14 @@ def find_chosen(names: Sequence[str], columns: Columns, source: str) -> tuple[in
             one = f"no column '{word}'; the columns are {listed(names)}{did_you_mean(word, stripped)}"
             raise InputError(f"{source}: {many if count else one}")
     return tuple(stripped.index(word) for word in columns.chosen)
+
+
+def find_numbered(width: int, columns: Columns, source: str) -> tuple[int, ...]:
+    """Return where the columns are that the user chose by number, of as many as there are."""
+    numbers = columns.numbers or ()
+    if not all(0 <= number < width for number in numbers):
+        raise InputError(f"{source}: no columns {', '.join(columns.chosen)}: there are {width}, from 1")
+    return numbers
 
 
 def check_order(found: Sequence[int], columns: Columns, source: str) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from clausal.errors import InputError
 from clausal.files import READING_ERRORS, cannot_read, compression_of, open_bytes
-from clausal.graph.bad_lines import LONGEST_LINE, explain
+from clausal.graph.bad_lines import LONGEST_LINE, explain, not_utf16
 from clausal.graph.columns import Columns, label_column, unused_note
 from clausal.graph.layout import Layout, find_layout
 from clausal.graph.separators import SPACE
@@ -258,7 +258,12 @@ def _open(path: Path, layout: Layout) -> Any:
 def _content(path: Path, layout: Layout) -> bytes:
     with open_bytes(path) as stream:
         content = stream.read()
-    return content.decode("utf-16").encode() if layout.encoding == "utf-16" else content
+    if layout.encoding != "utf-16":
+        return content
+    try:
+        return content.decode("utf-16").encode()
+    except UnicodeDecodeError:
+        raise not_utf16(path) from None
 
 
 def _has_empty(column: Any) -> bool:

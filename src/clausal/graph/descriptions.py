@@ -112,6 +112,8 @@ def _rows_of_parquet(path: Path) -> list[tuple[str, str]]:
         names, texts = (table.column(one).cast(pa.string()).fill_null("").to_pylist() for one in chosen)
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: a name or text is not UTF-8 (byte 0x{error.object[error.start]:02x})") from None
     except (OSError, pa.ArrowException) as error:
         raise InputError(f"{path}: cannot be read as Parquet: {str(error).splitlines()[0]}") from None
     return list(zip(names, texts, strict=True))

@@ -10,7 +10,7 @@ from typing import Any
 
 from clausal.errors import InputError
 from clausal.files import READING_ERRORS, cannot_read, open_bytes
-from clausal.graph.columns import Columns, find_named, label_column, unused_note
+from clausal.graph.columns import Columns, find_named, find_numbered, label_column, unused_note
 from clausal.graph.truth_labels import read_label
 
 _BATCH = 100_000
@@ -90,7 +90,7 @@ def _keys(first: Any, columns: Columns, place: str, tell: Callable[[str], object
     """Return under which keys, or at which places of a list, the fields are."""
     if isinstance(first, list):
         if columns.numbers is not None:
-            return list(columns.numbers)
+            return list(find_numbered(len(first), columns, place))
         if len(first) == len(columns.fields):
             return [columns.order.index(field) for field in columns.fields]
         raise InputError(

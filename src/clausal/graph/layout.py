@@ -12,7 +12,7 @@ from pathlib import Path
 
 from clausal.errors import InputError
 from clausal.files import bare_name, open_bytes
-from clausal.graph.columns import Columns, check_order, find_chosen, recognise
+from clausal.graph.columns import Columns, check_order, find_chosen, find_numbered, recognise
 from clausal.graph.contents import refuse_other_formats
 from clausal.graph.headers import ask, reason_for_header
 from clausal.graph.rdf.syntax import RDF_ENDINGS
@@ -105,20 +105,24 @@ def _name_columns(path: Path, plain: Layout, columns: Columns, rows: Sequence[Ro
     first, others = rows[0], rows[1:]
     words = [first.cells[0].removeprefix("#"), *first.cells[1:]] if plain.comments else first.cells
     place, numbers = f"{path}:{first.line}", columns.numbers
-    if columns.chosen and (numbers is None or set(columns.chosen) <= {word.strip() for word in words}):
+    named = not columns.every_line and set(columns.chosen) <= {word.strip() for word in words}
+    if columns.chosen and (numbers is None or named):
         return _with_header(plain, columns, find_chosen(words, columns, place), words, first)
     found = None if columns.every_line else recognise(words, columns.fields)
     if found is not None:
         if numbers is None:
             check_order(found, columns, place)
+        else:
+            found = find_numbered(len(words), columns, place)
         _check_row_names(place, words, others)
-        return _with_header(plain, columns, numbers or found, words, first)
+        return _with_header(plain, columns, found, words, first)
     if not columns.every_line and len(first.cells) >= len(columns.fields):
         alike = [row.cells for row in others if len(row.cells) == len(first.cells)]
         reason = reason_for_header(first.cells, alike)
         if reason is not None:
             raise ask(place, shown(first.cells, plain.delimiter), first.cells, reason)
     if numbers is not None:
+        find_numbered(max(len(row.cells) for row in rows), columns, place)
         width = max(_usual_width(rows), max(numbers) + 1)
         return _with_columns(plain, columns, numbers, width)
     return _in_order(plain, columns, _width_without_ends(rows, len(columns.fields)))

@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from itertools import islice
 from typing import NamedTuple
 
 from clausal.errors import InputError
@@ -17,7 +16,7 @@ from clausal.graph.vocabulary import Names
 _QUOTES = "'\""
 _ASKED = re.compile(r"\?\w*")  # ? or ?X
 _TEXT = re.compile(r'[(,]\s*"((?:[^"\\]|\\.)*)"\s*(?=[,)])')  # an argument in double quotes
-_MOST_READINGS = 10_000  # no question that is meant has as many
+_MOST_LETTERS = 20_000_000  # of all readings of a question; none that is meant has as many
 _SHOWN = 10
 _FORM = "write relation(subject, ?), relation(?, object) or ?(subject, object)"
 
@@ -106,7 +105,7 @@ def parse_query(text: str, graph: Graph) -> Query:
     text = text.strip().removesuffix(".")
     if not text.endswith(")") or "(" not in text:
         raise InputError(f"cannot read the query '{text}': {_FORM}")
-    readings = list(dict.fromkeys(islice(_readings(text, graph), _MOST_READINGS)))
+    readings = list(dict.fromkeys(_readings(text, graph)))
     if not readings:
         raise InputError(f"cannot read the query '{text}': {_FORM}")
     known = [reading for reading in readings if _all_known(reading, graph)]
@@ -174,8 +173,15 @@ def _refuse_unknown(query: Query, graph: Graph) -> None:
 
 
 def _readings(text: str, graph: Graph) -> Iterator[Query]:
-    """Yield the ways to read a question: names may hold the brackets and commas that separate them."""
+    """Yield the ways to read a question: names may hold the brackets and commas that separate them.
+
+    Where those are very many, not all ways are tried.
+    """
+    letters = 0
     for relation, arguments in _heads(text):
+        letters += len(text) * (1 + arguments.count(","))
+        if letters > _MOST_LETTERS:
+            return
         for subject, object in _argument_pairs(arguments):
             yield Query(
                 None if _ASKED.fullmatch(subject) else _name(subject, graph.entities),
@@ -184,10 +190,10 @@ def _readings(text: str, graph: Graph) -> Iterator[Query]:
             )
 
 
-def _heads(text: str) -> list[tuple[str, str]]:
-    """Return the ways to split ``relation(arguments)``: a relation's name may hold brackets too."""
+def _heads(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the ways to split ``relation(arguments)``: a relation's name may hold brackets too."""
     places = [place for place, letter in enumerate(text) if letter == "("]
-    return [(text[:place].strip(), text[place + 1 : -1]) for place in places if text[:place].strip()]
+    return ((text[:place].strip(), text[place + 1 : -1]) for place in places if text[:place].strip())
 
 
 def _argument_pairs(arguments: str) -> list[tuple[str, str]]:

@@ -145,6 +145,8 @@ def _read_parquet(path: Path) -> tuple[list[str], VectorRows]:
             )
         numbers = pc.list_flatten(rows).cast(pa.float32()).fill_null(float("nan")).to_numpy(zero_copy_only=False)
         return table["name"].cast(pa.string()).fill_null("").to_pylist(), numbers.reshape(-1, widths[0])
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: a name is not UTF-8 (byte 0x{error.object[error.start]:02x})") from None
     except pa.ArrowException as error:
         raise InputError(f"{path}: cannot be read as Parquet vectors: {str(error).splitlines()[0]}") from None
 

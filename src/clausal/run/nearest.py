@@ -54,7 +54,7 @@ def nearest(
         else:
             vectors = predictor.scorer.relation_vectors(predictor.relations[: predictor.num_relations])
         scores = _scores(vectors, vectors[own], metric)
-    found = best_of(scores, k, np.array([own]))
+    found = best_of(scores, min(k, len(names)), np.array([own]))
     pairs = zip(found.ids.tolist(), found.scores.tolist(), strict=True)
     return [Neighbour(rank, names[one], score) for rank, (one, score) in enumerate(pairs, 1)]
 

@@ -107,6 +107,7 @@ def predict(
     """
     if k < 1:
         raise InputError(f"k must be at least 1; got {k}")
+    k = min(k, max(len(graph.entities), len(graph.relations)))
     best = asking.best([query_ids(query, graph) for query in queries], k, new=new, first=closure)
     if consistent is not None:
         from clausal.run.consistency import settled, standings
