@@ -79,10 +79,12 @@ def fetch_facts(connection: DuckDBPyConnection, query: str) -> Facts:
     return fetch_columns(connection, query, FACT_COLUMNS)
 
 
-def fetch_columns(connection: DuckDBPyConnection, query: str, columns: Sequence[str]) -> NDArray[np.int32]:
+def fetch_columns(
+    connection: DuckDBPyConnection, query: str, columns: Sequence[str], type: type[Any] = np.int32
+) -> NDArray[Any]:
     """Return named columns of a query as an array [rows, columns]."""
     found = connection.execute(query).fetchnumpy()
-    rows = np.empty((len(found[columns[0]]), len(columns)), dtype=np.int32)
+    rows = np.empty((len(found[columns[0]]), len(columns)), dtype=type)
     for index, name in enumerate(columns):
         rows[:, index] = found[name]
     return rows

@@ -41,9 +41,9 @@ class DuckEngine:
             found: list[tuple[Any, ...]] = self._connection.execute(query).fetchall()
             return found
 
-    def fetch(self, table: str, columns: Sequence[str]) -> NDArray[np.int32]:
+    def fetch(self, table: str, columns: Sequence[str], type: type[Any] = np.int32) -> NDArray[Any]:
         with readable_errors(self._what):
-            return fetch_columns(self._connection, f"SELECT {', '.join(columns)} FROM {table}", columns)
+            return fetch_columns(self._connection, f"SELECT {', '.join(columns)} FROM {table}", columns, type)
 
     def close(self) -> None:
         self._connection.close()

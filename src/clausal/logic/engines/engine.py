@@ -34,8 +34,8 @@ class Engine(Protocol):
     def rows(self, query: str) -> list[tuple[Any, ...]]:
         """Return the rows of a query that finds few."""
 
-    def fetch(self, table: str, columns: Sequence[str]) -> NDArray[np.int32]:
-        """Return columns of a table, however many rows it has."""
+    def fetch(self, table: str, columns: Sequence[str], type: type[Any] = np.int32) -> NDArray[Any]:
+        """Return columns of a table, however many rows it has; counts need a wider type."""
 
     def close(self) -> None:
         """Let go of everything."""

@@ -104,16 +104,16 @@ class SparkEngine:
         with self._readable_errors():
             return [tuple(row) for row in self._session.sql(query).collect()]
 
-    def fetch(self, table: str, columns: Sequence[str]) -> NDArray[np.int32]:
+    def fetch(self, table: str, columns: Sequence[str], type: type[Any] = np.int32) -> NDArray[Any]:
         with self._readable_errors():
             frame = self._session.table(table)
             files = sorted(frame.inputFiles()) if table in self._files else []
-            parts = [np.empty((0, len(columns)), np.int32)]
+            parts = [np.empty((0, len(columns)), type)]
             if not files:
-                parts.append(_array(frame, columns))
+                parts.append(_array(frame, columns, type))
             for start in range(0, len(files), _FILES):
                 some = self._session.read.schema(frame.schema).parquet(*files[start : start + _FILES])
-                parts.append(_array(some, columns))
+                parts.append(_array(some, columns, type))
             return np.concatenate(parts)
 
     def close(self) -> None:
@@ -146,7 +146,8 @@ class SparkEngine:
 
     def _require_shared(self, shared: str) -> None:
         """Refuse a folder that is another one on each machine: what workers write there would be lost silently."""
-        path, rows = self._path("probe"), 64
+        path = self._path("probe")
+        rows = 4 * self._session.sparkContext.defaultParallelism  # enough for each worker to write some
         with self._readable_errors():
             self._session.range(0, rows, 1, rows).write.parquet(path)
             found = self._session.read.schema("id LONG").parquet(path).count()
@@ -191,9 +192,9 @@ def _folder(master: str, shared: str | None) -> str:
     return (Path(shared).absolute() / name).as_uri()
 
 
-def _array(frame: DataFrame, columns: Sequence[str]) -> NDArray[np.int32]:
+def _array(frame: DataFrame, columns: Sequence[str], type: type[Any]) -> NDArray[Any]:
     table = frame.select(*columns).toArrow()
-    return np.stack([table.column(name).to_numpy() for name in columns], axis=1).astype(np.int32, copy=False)
+    return np.stack([table.column(name).to_numpy() for name in columns], axis=1).astype(type, copy=False)
 
 
 def _start(master: str, memory: str | None) -> SparkSession:

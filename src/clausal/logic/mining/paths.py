@@ -24,7 +24,8 @@ STEPS = 1_000_000_000
 
 MOST_RULES = 2_000_000
 """Rules of one length, at most: the best are kept."""
-_SEEN = 5  # facts in a sample that a rule predicts, at least: fewer say little of the others
+SEEN = 5
+"""Facts in a sample that a rule predicts, at least: fewer say little of the others."""
 
 
 def mine_paths(
@@ -155,7 +156,7 @@ class _Search:
 
     def _admitted(self, heads: Ids, body: Ids, support: Ids, pairs: Ids, groups: Ids, share: float) -> PathRules:
         """Return the rules that reach the thresholds, with counts for the whole graph."""
-        least = self.min_support if share == 1 else max(self.min_support, _SEEN)
+        least = self.min_support if share == 1 else max(self.min_support, SEEN)
         enough = np.flatnonzero((support >= least) & (support / (pairs + PRIOR) >= self.min_confidence))
         bodies = np.full((len(enough), MOST_ATOMS), -1, np.int64)
         bodies[:, : body.shape[1]] = body[enough]
