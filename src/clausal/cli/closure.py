@@ -99,8 +99,8 @@ def close_with_progress(
     rounds: int | None = None,
     limit: int | None = None,
     memory: str | None,
-    master: str | None,
-    shared: str | None,
+    master: str | None = None,
+    shared: str | None = None,
     names: DisplayNames,
 ) -> Closure:
     """Close facts, with a line on stderr for each round and for each clause that derives nothing."""

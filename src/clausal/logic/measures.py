@@ -1,8 +1,8 @@
 """How often clauses hold in a graph: support, standard confidence and PCA confidence as AMIE defines them.
 
 They are counted in SQL on DuckDB or Spark: the bodies of one shape in batches, each followed by the heads that share
-them. On this machine chains from one end of the head to the other are walked instead. A clause can take its confidence as its weight, so that
-one with exceptions asks for less.
+them. On this machine chains from one end of the head to the other are walked instead. A clause can take its confidence
+as its weight, so that one with exceptions asks for less.
 """
 
 from __future__ import annotations
@@ -90,8 +90,7 @@ def measure_clauses(
     measured: list[Measures | None] = [None] * len(clauses)
     total, done = sum(map(len, rules.values())), 0
     sizes = len(graph.entities), len(graph.relations)
-    options = {"memory": memory, "master": master, "shared": shared}
-    with closing(open_engine(engine, "the counting", **options)) as running:
+    with closing(open_engine(engine, "the counting", memory=memory, master=master, shared=shared)) as running:
         counter = _Counter(running, graph.train if facts is None else facts, *sizes, walking=engine == "duckdb")
         for batch in counter.count(rules):
             for index, measures in batch.items():

@@ -35,8 +35,8 @@ def own_address(master: str) -> str | None:
         except (OSError, OverflowError) as error:
             reasons.append(str(getattr(error, "strerror", None) or error))
     raise RunError(
-        f"the Spark master {master} cannot be reached: {'; '.join(reasons)}; is it started, and are host and port those "
-        "that its log names?"
+        f"the Spark master {master} cannot be reached: {'; '.join(reasons)}; is it started, and are host and "
+        "port those that its log names?"
     )
 
 
@@ -51,8 +51,8 @@ def wait_for_workers(context: Any, master: str) -> None:
     while not workers(context):
         if time.monotonic() > until:
             raise RunError(
-                f"the Spark cluster {master} has given no worker within {_WORKERS:g} s: there is none, all are busy, or "
-                "none has the memory that is asked for (--memory, 1 GB by default)"
+                f"the Spark cluster {master} has given no worker within {_WORKERS:g} s: there is none, all are busy, "
+                "or none has the memory that is asked for (--memory, 1 GB by default)"
             )
         time.sleep(0.1)
 

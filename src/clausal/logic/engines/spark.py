@@ -52,18 +52,18 @@ class SparkEngine:
         active = SparkSession.getActiveSession()
         if active is not None and (master is not None or memory is not None):
             raise InputError("a Spark session is active already, and its master and memory cannot be changed")
-        master = active.sparkContext.master if active is not None else master or _LOCAL
+        address = str(active.sparkContext.master) if active is not None else master or _LOCAL
         self._what = what
-        self._folder = _folder(master, shared)
-        self._owned = None if active is not None else _start(master, memory)
+        self._folder = _folder(address, shared)
+        self._owned = None if active is not None else _start(address, memory)
         # A session beside the other one: views of the same names there stay what they are.
         self._session = (active or self._owned).newSession()  # type: ignore[union-attr]
         self._files: dict[str, str] = {}
         self._written = 0
-        self._watch = None if _is_local(master) else WorkerWatch(self._session.sparkContext)
+        self._watch = None if _is_local(address) else WorkerWatch(self._session.sparkContext)
         if self._watch is not None:
             try:
-                wait_for_workers(self._session.sparkContext, master)
+                wait_for_workers(self._session.sparkContext, address)
                 self._require_shared(str(shared))
             except BaseException:
                 self.close()

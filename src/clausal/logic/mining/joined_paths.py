@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from clausal.errors import InputError
 from clausal.graph import Facts
 from clausal.logic.engines import Engine
-from clausal.logic.mining.edges import Ids
 from clausal.logic.mining.path_rules import MOST_ATOMS, PRIOR, PathRules
 from clausal.logic.mining.paths import MOST_RULES, SEEN, STEPS
 from clausal.logic.store import FACT_COLUMNS
@@ -157,13 +156,12 @@ class _Joins:
         backwards = heads >= self.relations  # a head of the body walked backwards
         bodies[backwards, :2] = ((rows[backwards, :2] + self.relations) % (2 * self.relations))[:, ::-1]
         known[backwards] = known[backwards, ::-1]
-        counts: list[Ids] = [rows[:, 3] / share, rows[:, 4] / share, known / share]
-        return PathRules(self.relations, heads % self.relations, bodies, *counts, np.full(len(rows), share))  # type: ignore[arg-type]
+        counts = rows[:, 3] / share, rows[:, 4] / share, known / share
+        return PathRules(self.relations, heads % self.relations, bodies, *counts, np.full(len(rows), share))
 
     def _inverse(self, label: str) -> str:
-        return (
-            f"CASE WHEN {label} < {self.relations} THEN {label} + {self.relations} ELSE {label} - {self.relations} END"
-        )
+        relations = self.relations
+        return f"CASE WHEN {label} < {relations} THEN {label} + {relations} ELSE {label} - {relations} END"
 
 
 def _batches(cost: list[tuple[int, int]]) -> Iterator[list[int]]:
