@@ -15,6 +15,7 @@ from clausal.observer import Observer
 from clausal.search import load_search, resume_search, storage, study
 from command_line import _environment
 from postgres_server import PostgresServer
+from recording import Recorder
 
 pytest.importorskip("optuna", reason="optuna is not installed: pip install 'clausal[search]'")
 SECRET = "hunter2-Secret"
@@ -25,7 +26,7 @@ sys.path[:0] = {paths!r}
 from clausal.observer import Observer
 from clausal.search import storage
 from search_runs import run_search
-storage.BEAT, storage.SILENT = 1, 2
+storage.BEAT = 1
 class Slow(Observer):
     def trial_started(self, number, settings):
         print(number, flush=True)
@@ -44,10 +45,8 @@ def server():
 
 
 @pytest.fixture(autouse=True)
-def quick(monkeypatch):
+def password(monkeypatch):
     monkeypatch.setenv("PGPASSWORD", SECRET)
-    monkeypatch.setattr(storage, "BEAT", 1)
-    monkeypatch.setattr(storage, "SILENT", 2)
 
 
 def worker(out, address, study, trials, pause=0.0):
@@ -64,9 +63,11 @@ def lines(out):
 
 
 def test_workers_share_the_trials_and_agree_on_the_best(server, tmp_path):
-    workers = [worker(tmp_path / name, server.address_alone, "together", 6, 0.05) for name in "ab"]
-    said = [one.communicate(timeout=120)[0] for one in workers]
-    assert [one.returncode for one in workers] == [0, 0], said
+    other = worker(tmp_path / "a", server.address_alone, "together", 6)
+    assert other.stdout.readline() == "1\n"  # so that both are at work
+    run_search(tmp_path / "b", trials=6, storage=server.address_alone, study="together")
+    said = other.communicate(timeout=120)[0]
+    assert other.returncode == 0, said
     own = [[line["trial"] for line in lines(tmp_path / name)] for name in "ab"]
     assert len(own[0] + own[1]) == 6
     found = run_search(tmp_path / "c", trials=6, storage=server.address_alone, study="together")
@@ -81,18 +82,38 @@ def test_workers_share_the_trials_and_agree_on_the_best(server, tmp_path):
         assert not path.is_file() or SECRET.encode() not in path.read_bytes()
 
 
-def test_the_trial_of_a_killed_worker_is_taken_up_again(server, tmp_path):
+def test_the_trial_of_a_killed_worker_is_taken_up_again(server, tmp_path, monkeypatch):
     lost = worker(tmp_path / "lost", server.address_alone, "killed", 2, 30)
     assert lost.stdout.readline() == "1\n"  # and the trial goes on for minutes
-    other = worker(tmp_path / "other", server.address_alone, "killed", 2)
     lost.send_signal(signal.SIGKILL)
-    said = other.communicate(timeout=120)[0]
     lost.communicate()
-    assert other.returncode == 0, said
-    first, second = run_search(tmp_path / "seen", trials=2, storage=server.address_alone, study="killed").trials
+    monkeypatch.setattr(storage, "BEAT", 1)
+    monkeypatch.setattr(storage, "SILENT", 4)
+    told = Recorder()
+    options = {"storage": server.address_alone, "study": "killed", "observer": told}
+    first, second = run_search(tmp_path / "other", trials=2, **options).trials
     start = {"train.learning_rate": settings().train.learning_rate, "model.dim": settings().model.dim}
     assert start in (dict(first.changes), dict(second.changes))  # the trial that was lost
     assert {trial.state for trial in (first, second)} == {"finished"}
+    assert told.of("message")[-1] == ("waiting for 1 trial of other workers",)
+
+
+def test_a_worker_that_was_silent_for_too_long_has_lost_its_trial(tmp_path, monkeypatch):
+    """Another worker believes that it is gone, and does its trial; the first one goes on with others."""
+    monkeypatch.setattr(storage, "BEAT", 1000)
+    monkeypatch.setattr(storage, "SILENT", 1)
+    options = {"storage": f"sqlite:{tmp_path / 'study.db'}"}
+
+    class Overtaken(Recorder):
+        def passed(self, report):
+            if report.epoch == 1 and not (tmp_path / "b").exists():
+                time.sleep(2.5)
+                run_search(tmp_path / "b", trials=1, **options)
+
+    told = Overtaken()
+    found = run_search(tmp_path / "a", trials=2, observer=told, **options)
+    assert ("trial 1 was taken up by another worker, as this one was silent too long",) in told.of("message")
+    assert [trial.about["worker"].rpartition("/")[2] for trial in found.trials] == ["b", "a"]
 
 
 class Meanwhile(Observer):

@@ -79,14 +79,18 @@ class SharedStudy:
         if most is not None and len(self._begun(before=asked.number)) >= most:  # another worker was faster
             self.storage.patiently(lambda: self._end(asked.number, None, "FAIL"))
             return True
-        proposal = self.storage.patiently(lambda: self._sampler.proposal(asked, ignored=storage_errors()))
+        ignored = (*storage_errors(), import_optuna().exceptions.UpdateFinishedTrialError)
+        proposal = self.storage.patiently(lambda: self._sampler.proposal(asked, ignored=ignored))
         with self._beating(asked):
             try:
                 trial = attempt(asked.number + 1, proposal)
             except (KeyboardInterrupt, ClausalError):
                 self._give_back(asked)
                 raise
-        self.storage.patiently(lambda: self._tell(trial))
+        if not self.storage.patiently(lambda: self._tell(trial)):
+            observer.message(
+                f"trial {trial.number} was taken up by another worker, as this one was silent for too long"
+            )
         return True
 
     def _ask(self) -> optuna.Trial:
@@ -171,14 +175,21 @@ class SharedStudy:
             if (trial.state.name == "RUNNING" or _ended(trial)) and (before is None or trial.number < before)
         ]
 
-    def _tell(self, trial: Trial) -> None:
-        """Tell the study how a trial went; one that was cut short before it could be judged is as if it never was."""
+    def _tell(self, trial: Trial) -> bool:
+        """Tell the study how a trial went; False where it had given it up already.
+
+        One that was cut short before it could be judged is as if it never was.
+        """
         (id,) = (one._trial_id for one in self._study.get_trials(deepcopy=False) if one.number == trial.number - 1)
         if trial.ended:
             told = written_trial(trial) | {WORKER: self._worker}
-            self.storage.optuna.set_trial_user_attr(id, _OURS, told)
+            try:
+                self.storage.optuna.set_trial_user_attr(id, _OURS, told)
+            except import_optuna().exceptions.UpdateFinishedTrialError:
+                return False
         state = "COMPLETE" if trial.judged else "PRUNED" if trial.state == PRUNED else "FAIL"
         self._end(trial.number - 1, trial.value if trial.judged else None, state)
+        return True
 
     def _end(self, number: int, value: float | None, state: str) -> None:
         states = import_optuna().trial.TrialState
