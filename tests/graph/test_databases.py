@@ -1,12 +1,6 @@
 """Facts from databases, which are only read; nothing that is secret is ever said."""
 
-import os
-import shutil
-import socket
 import sqlite3
-import subprocess
-import tempfile
-from pathlib import Path
 
 import duckdb
 import pytest
@@ -16,6 +10,7 @@ import clausal
 from clausal.errors import InputError
 from clausal.graph import load_graph
 from clausal.graph.addresses import public, without_secrets
+from postgres_server import PostgresServer
 
 SECRET = "hunter2-Secret"
 
@@ -119,33 +114,8 @@ def test_a_password_is_never_said(address):
 
 @pytest.fixture(scope="module")
 def postgres():
-    """A server of PostgreSQL for this module, as a user that may run one."""
-    found = shutil.which("initdb") or next(iter(sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))), None)
-    if found is None:
-        pytest.skip("PostgreSQL is not installed: apt-get install postgresql, or your system's package of it")
-    pytest.importorskip("psycopg", reason="psycopg is not installed: pip install 'clausal[postgres]'")
-    programs = Path(found).parent
-    user = ["runuser", "-u", "postgres", "--"] if os.getuid() == 0 else []
-    if user and shutil.which("runuser") is None:
-        pytest.skip("PostgreSQL does not run as root, and there is no runuser: run the tests as another user")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    folder = Path(tempfile.mkdtemp(prefix="clausal-pg-"))
-    folder.chmod(0o777)
-    data, words = folder / "data", folder / "words"
-    words.write_text(SECRET)
-    words.chmod(0o644)
-    run = {"check": True, "capture_output": True, "cwd": "/"}
-    subprocess.run([*user, programs / "initdb", "-D", data, "-U", "me", "-A", "md5", "--pwfile", words, "-N"], **run)
-    options = f"-F -p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={folder}"
-    control = [*user, programs / "pg_ctl", "-D", data, "-w"]
-    subprocess.run([*control, "-o", options, "-l", folder / "log", "start"], **(run | {"capture_output": False}))
-    try:
-        yield f"postgresql://me:{SECRET}@127.0.0.1:{port}/postgres"
-    finally:
-        subprocess.run([*control, "-m", "immediate", "stop"], check=False, capture_output=True, cwd="/")
-        shutil.rmtree(folder, ignore_errors=True)
+    with PostgresServer.started(SECRET) as server:
+        yield server.address
 
 
 def test_postgresql(postgres, tmp_path):

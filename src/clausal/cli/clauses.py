@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from clausal.cli.closure import EngineChoice, EngineOption, MasterOption, MemoryOption, SharedOption
 from clausal.cli.inputs import (
     SplitSeedOption,
     TestOption,
@@ -65,6 +66,10 @@ def clauses(
     valid: ValidOption = None,
     test: TestOption = None,
     split_seed: SplitSeedOption = None,
+    engine: EngineOption = EngineChoice.duckdb,
+    memory: MemoryOption = None,
+    master: MasterOption = None,
+    shared: SharedOption = None,
     names: NamesOption = "short",
     format: FormatOption = Format.table,
 ) -> None:
@@ -93,7 +98,8 @@ def clauses(
         if name in LANGUAGE:
             say_entities_as_variables(given, loaded)
         with Bars(doing="counting") as bars:
-            measured = measure_clauses(given, loaded, observer=bars)
+            options = {"engine": engine.value, "memory": memory, "master": master, "shared": shared}
+            measured = measure_clauses(given, loaded, observer=bars, **options)  # type: ignore[arg-type]
     if to is not None or out is not None or choosing:
         chosen = _chosen(file, given, None if graph is None else measured, min_confidence, min_support)
         _convert(_with_measures(*chosen, weigh), to or "clausal", out)

@@ -32,10 +32,14 @@ MemoryOption = Annotated[
 MasterOption = Annotated[
     str | None, typer.Option(metavar="URL", help="Master of the Spark engine; local[*] by default.")
 ]
+SharedOption = Annotated[
+    str | None,
+    typer.Option(metavar="DIR", help="Folder that this machine and all workers of a Spark cluster see."),
+]
 
 
 class EngineChoice(StrEnum):
-    """What runs the closure."""
+    """What joins facts."""
 
     duckdb = "duckdb"
     spark = "spark"
@@ -95,7 +99,8 @@ def close_with_progress(
     rounds: int | None = None,
     limit: int | None = None,
     memory: str | None,
-    master: str | None,
+    master: str | None = None,
+    shared: str | None = None,
     names: DisplayNames,
 ) -> Closure:
     """Close facts, with a line on stderr for each round and for each clause that derives nothing."""
@@ -111,6 +116,7 @@ def close_with_progress(
             limit=limit,
             memory=memory,
             master=master,
+            shared=shared,
             observer=bars,
         )
     say_left_out(closure, names)
@@ -154,6 +160,7 @@ def closure(
     engine: EngineOption = EngineChoice.duckdb,
     memory: MemoryOption = None,
     master: MasterOption = None,
+    shared: SharedOption = None,
     names: NamesOption = "short",
     format: FormatOption = Format.table,
 ) -> None:
@@ -176,6 +183,7 @@ def closure(
         limit=limit,
         memory=memory,
         master=master,
+        shared=shared,
         names=shown_names(loaded, names, format),
     )
     if not result.complete:

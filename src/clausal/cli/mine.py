@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from clausal.cli.closure import MasterOption, MemoryOption, SharedOption
 from clausal.cli.inputs import (
     GraphArgument,
     SplitSeedOption,
@@ -34,6 +35,14 @@ _COLUMNS = {
     "confidence": "confidence",
     "pca_confidence": "PCA confidence",
 }
+
+
+class Engine(StrEnum):
+    """What counts the rules."""
+
+    memory = "memory"
+    duckdb = "duckdb"
+    spark = "spark"
 
 
 class Weight(StrEnum):
@@ -68,6 +77,13 @@ def mine(
     weight: Annotated[
         Weight, typer.Option(help="Which confidence orders the rules and is written as their weight.")
     ] = Weight.standard,
+    engine: Annotated[
+        Engine,
+        typer.Option(help="What counts: walks in memory; or joins, of rules with at most two atoms: DuckDB, Spark."),
+    ] = Engine.memory,
+    memory: MemoryOption = None,
+    master: MasterOption = None,
+    shared: SharedOption = None,
     valid: ValidOption = None,
     test: TestOption = None,
     split_seed: SplitSeedOption = None,
@@ -101,6 +117,10 @@ def mine(
             constants=constants,
             prune=not keep_redundant,
             seconds=seconds,
+            engine=engine.value,
+            memory=memory,
+            master=master,
+            shared=shared,
             observer=bars,
         )
     say(f"{_count(rules)} in {time.perf_counter() - started:.1f} s{'' if rules else '; lower a threshold'}")

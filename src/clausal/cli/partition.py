@@ -8,7 +8,14 @@ from typing import Annotated
 
 import typer
 
-from clausal.cli.closure import EngineChoice, EngineOption, MasterOption, MemoryOption, close_with_progress
+from clausal.cli.closure import (
+    EngineChoice,
+    EngineOption,
+    MasterOption,
+    MemoryOption,
+    SharedOption,
+    close_with_progress,
+)
 from clausal.cli.inputs import ClausesOption, GraphArgument, read_clauses, read_graph, reads_graph
 from clausal.cli.output import Format, FormatOption, NamesOption, print_results, say, shown_names
 from clausal.cli.unknown import UnknownOption, widened_and_fitting
@@ -25,6 +32,7 @@ def partition(
     engine: EngineOption = EngineChoice.duckdb,
     memory: MemoryOption = None,
     master: MasterOption = None,
+    shared: SharedOption = None,
     names: NamesOption = "short",
     format: FormatOption = Format.table,
 ) -> None:
@@ -40,7 +48,9 @@ def partition(
 
     wide, rules = widened_and_fitting(clauses, rules, loaded, unknown)
     display, train = shown_names(wide, names, format), loaded.train
-    closure = close_with_progress(wide, rules, train, engine=engine, memory=memory, master=master, names=display)
+    closure = close_with_progress(
+        wide, rules, train, engine=engine, memory=memory, master=master, shared=shared, names=display
+    )
     parted = replace(loaded, parts=part(wide, closure).parts)
     write_graph(out, parted)
     say(f"written to {out}")

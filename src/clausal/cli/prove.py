@@ -41,7 +41,7 @@ def prove(
     facts = facts_of(loaded, split)
     display = shown_names(loaded, names, format)
     engine = EngineChoice.duckdb
-    closure = close_with_progress(loaded, rules, facts, engine=engine, memory=memory, master=None, names=display)
+    closure = close_with_progress(loaded, rules, facts, engine=engine, memory=memory, names=display)
     prover = Prover(loaded, rules, closure)
     proof = prover.prove(asked)
     near = [] if proof is not None else prover.near(asked, max(most, 0))

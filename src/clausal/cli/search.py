@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from contextlib import suppress
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,7 +16,8 @@ from clausal.cli.presets import read_graph_and_settings
 from clausal.cli.progress import Bars
 from clausal.cli.train import refuse_with_resume
 from clausal.cli.unknown import Unknown, UnknownOption
-from clausal.errors import InputError, count
+from clausal.errors import InputError, RunError, count
+from clausal.graph.addresses import has_password
 from clausal.presets import BEST
 
 if TYPE_CHECKING:
@@ -40,17 +43,30 @@ def search(
     ] = None,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of the search; searches/GRAPH.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the search in --out.")] = False,
+    storage: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="Share the search with other workers: postgresql://HOST/NAME, or sqlite:FILE on one machine. The "
+            "password comes from PGPASSWORD or a passfile.",
+        ),
+    ] = None,
+    study: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Name of the search in --storage; that of the graph by default.")
+    ] = None,
     valid: ValidOption = None,
     test: TestOption = None,
     split_seed: SplitSeedOption = None,
     format: FormatOption = Format.table,
 ) -> None:
     """Search for the settings that rank the valid facts of a graph best."""
-    target = _target(graph, out, resume)
+    target = _target(graph, out, resume, storage is not None)
+    if storage is not None and has_password(storage):
+        say("note: other users of this machine can see the password in the command; PGPASSWORD or a passfile hides it")
     try:
         if resume:
-            refuse_with_resume(graph=graph, clauses=clauses, preset=preset, set=set, unknown=unknown)
-            found = _resume(target, minutes, trials)
+            refuse_with_resume(graph=graph, clauses=clauses, preset=preset, set=set, unknown=unknown, study=study)
+            found = _resume(target, minutes, trials, storage)
         else:
             found = _search(
                 str(graph),
@@ -64,6 +80,8 @@ def search(
                 valid,
                 test,
                 split_seed,
+                storage,
+                study,
             )
     except KeyboardInterrupt:
         _show_so_far(target, format)
@@ -71,7 +89,7 @@ def search(
     _show(found, format)
 
 
-def _target(graph: str | None, out: Path | None, resume: bool) -> Path:
+def _target(graph: str | None, out: Path | None, resume: bool, shared: bool) -> Path:
     if resume:
         if out is None:
             raise InputError("--resume needs --out DIR: the folder of the search to go on with")
@@ -80,7 +98,19 @@ def _target(graph: str | None, out: Path | None, resume: bool) -> Path:
         raise InputError("give a graph to search settings for: a folder, a file, or the name of a data set")
     from clausal.graph.addresses import short_name
 
-    return out or Path("searches") / short_name(graph)
+    usual = Path("searches") / short_name(graph)
+    return out or (_free_folder(usual) if shared else usual)
+
+
+def _free_folder(usual: Path) -> Path:
+    """Return a folder for one worker of many: the usual one, or with a number where others are at work."""
+    from clausal.search.directory import SearchDirectory
+
+    for number in itertools.count(1):
+        folder = usual if number == 1 else usual.with_name(f"{usual.name}-{number}")
+        with suppress(RunError), SearchDirectory(folder).locked():
+            return folder
+    raise AssertionError("numbers do not end")
 
 
 def _show_so_far(out: Path, format: Format) -> None:
@@ -103,6 +133,8 @@ def _search(
     valid: float | None,
     test: float | None,
     split_seed: int | None,
+    storage: str | None,
+    study: str | None,
 ) -> SearchResult:
     from clausal.search import make_space, search
     from clausal.search.best import largest_dim
@@ -123,19 +155,36 @@ def _search(
     )
     fixed = [assignment.partition("=")[0].strip() for assignment in assignments]
     space = make_space(settings, clauses=bool(clauses), fixed=fixed, largest_dim=largest_dim(graph, settings))
-    say(f"searching {', '.join(one.name for one in space)} in {out}")
+    say(f"searching {', '.join(one.name for one in space)} in {out}{_together(storage, study or graph.name)}")
     with _TrialBars() as bars:
-        return search(graph, clauses, settings, out=out, space=space, minutes=minutes, trials=trials, observer=bars)
+        return search(
+            graph,
+            clauses,
+            settings,
+            out=out,
+            space=space,
+            minutes=minutes,
+            trials=trials,
+            storage=storage,
+            study=study,
+            observer=bars,
+        )
 
 
-def _resume(out: Path, minutes: float | None, trials: int | None) -> SearchResult:
+def _together(storage: str | None, study: str) -> str:
+    from clausal.graph.addresses import public
+
+    return "" if storage is None else f", a worker of the study '{study}' in {public(storage)}"
+
+
+def _resume(out: Path, minutes: float | None, trials: int | None, storage: str | None) -> SearchResult:
     from clausal.search import resume_search
     from clausal.search.directory import SearchDirectory
 
     start = SearchDirectory.open(out).start
     say(f"going on with {out}: {start.graph.summary()}")
     with _TrialBars() as bars:
-        return resume_search(out, minutes=minutes, trials=trials, observer=bars)
+        return resume_search(out, minutes=minutes, trials=trials, storage=storage, observer=bars)
 
 
 class _TrialBars(Bars):
@@ -182,7 +231,12 @@ def _show(found: SearchResult, format: Format) -> None:
     if found.best is None:
         say("no trial came as far as a validation; give more --minutes, and go on with --resume")
         return
-    run, settings = quote(str(found.run)), quote(str(found.best_settings))
+    settings = quote(str(found.best_settings))
+    if found.run is None:
+        say(f"settings of the best trial: {settings}\nits model is with another worker: {found.best.about['worker']}")
+        say(f"next: clausal train GRAPH --config {settings}")
+        return
+    run = quote(str(found.run))
     say(f"settings of the best trial: {settings}\nits model: {run}")
     say(f"next: clausal evaluate {run}\n      clausal train GRAPH --config {settings}")
 

@@ -34,6 +34,11 @@ def without_secrets(message: str, address: str) -> str:
     return public(message)
 
 
+def has_password(address: str) -> bool:
+    """Say whether an address holds a secret."""
+    return any(_PASSWORD.findall(address)) or bool(_SECRET.search(address))
+
+
 def is_database(source: object) -> bool:
     """Say whether a source is written as the address of a database: by a scheme, and not the name of a file."""
     text = str(source)

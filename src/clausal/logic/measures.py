@@ -1,26 +1,28 @@
 """How often clauses hold in a graph: support, standard confidence and PCA confidence as AMIE defines them.
 
-They are counted in SQL on DuckDB: the bodies of one shape in batches, each followed by the heads that share them.
-Chains from one end of the head to the other are walked instead. A clause can take its confidence as its weight, so that
-one with exceptions asks for less.
+They are counted in SQL on DuckDB or Spark: the bodies of one shape in batches, each followed by the heads that share
+them. On this machine chains from one end of the head to the other are walked instead. A clause can take its confidence
+as its weight, so that one with exceptions asks for less.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from clausal.graph import Facts, Graph, Names
 from clausal.logic.chain_counts import Step, Walks, can_walk
+from clausal.logic.engines import Engine, EngineName, open_engine
 from clausal.logic.mining.compiling import in_threads
 from clausal.logic.rules import Rule, encode_rule
 from clausal.logic.shape import AtomShape, Slot, chain_of
 from clausal.logic.sql import body_query, head_query, id_columns
-from clausal.logic.store import load_facts, load_rows, open_store, readable_errors
+from clausal.logic.store import FACT_COLUMNS
 from clausal.logic.syntax import Clause, Falsum, Variable
 from clausal.observer import Observer, replaces
 
@@ -65,10 +67,15 @@ def measure_clauses(
     graph: Graph,
     facts: Facts | None = None,
     *,
+    engine: EngineName = "duckdb",
     memory: str | None = None,
+    master: str | None = None,
+    shared: str | None = None,
     observer: Observer | None = None,
 ) -> list[Measures | None]:
     """Measure each clause on ``facts``, by default the train facts.
+
+    ``engine``, ``memory``, ``master`` and ``shared`` say what counts, as for a closure.
 
     None stands for a clause that is not Horn, that names what the graph does not have, whose head has a variable
     that its body lacks, or that is no more than ``p(X, Y)``.
@@ -83,7 +90,8 @@ def measure_clauses(
     measured: list[Measures | None] = [None] * len(clauses)
     total, done = sum(map(len, rules.values())), 0
     sizes = len(graph.entities), len(graph.relations)
-    with _Counter(graph.train if facts is None else facts, *sizes, memory) as counter:
+    with closing(open_engine(engine, "the counting", memory=memory, master=master, shared=shared)) as running:
+        counter = _Counter(running, graph.train if facts is None else facts, *sizes, walking=engine == "duckdb")
         for batch in counter.count(rules):
             for index, measures in batch.items():
                 measured[index] = measures
@@ -145,36 +153,27 @@ def _countable_body(rule: Rule) -> _Body | None:
 
 
 class _Counter:
-    """Facts in DuckDB, ready to count rules on; to be used in a ``with``."""
+    """Facts in an engine, ready to count rules on; with ``walking`` chains are walked in this process's memory."""
 
-    def __init__(self, facts: Facts, entities: int, relations: int, memory: str | None = None) -> None:
-        self._facts, self._entities, self._relations = facts, entities, relations
-        self._connection = open_store(memory)
-        load_facts(self._connection, facts)
+    def __init__(self, engine: Engine, facts: Facts, entities: int, relations: int, *, walking: bool) -> None:
+        self._engine, self._facts, self._entities, self._relations = engine, facts, entities, relations
+        self._walking = walking and can_walk(entities, relations)
+        engine.load("fact", facts, FACT_COLUMNS)
         for side in ("subject", "object"):
-            self._connection.execute(
-                f"CREATE TABLE known_{side} AS SELECT DISTINCT relation, {side} AS entity FROM fact"
-            )
+            engine.create(f"known_{side}", f"SELECT DISTINCT relation, {side} AS entity FROM fact")
         subjects, objects = (
-            dict(self._rows(f"SELECT relation, count(*) FROM known_{side} GROUP BY relation"))
+            dict(engine.rows(f"SELECT relation, count(*) FROM known_{side} GROUP BY relation"))
             for side in ("subject", "object")
         )
         # AMIE keeps the argument that determines the other one better.
         self._functional_at_object = {relation for relation, count in objects.items() if count > subjects[relation]}
 
-    def __enter__(self) -> _Counter:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._connection.close()
-
     def count(self, rules: Mapping[_Body, Sequence[tuple[int, Rule]]]) -> Iterator[dict[int, Measures]]:
         """Yield the measures of all rules by their numbers, some at a time."""
         shapes: dict[tuple[tuple[AtomShape, ...], tuple[Slot, ...]], list[_Body]] = defaultdict(list)
         chains: dict[_Body, list[Step]] = {}
-        walking = can_walk(self._entities, self._relations)
         for body in rules:
-            way = chain_of(body.atoms, body.counted) if walking else None
+            way = chain_of(body.atoms, body.counted) if self._walking else None
             if way is None:
                 shapes[body.atoms, body.counted].append(body)
             else:
@@ -185,10 +184,8 @@ class _Counter:
             start, size = 0, _FIRST_BATCH
             while start < len(bodies):
                 batch = bodies[start : start + size]
-                with readable_errors("the counting"):
-                    instances = self._count_bodies(batch, query)
-                    measured = self._count_heads([rules[body] for body in batch], instances)
-                yield measured
+                instances = self._count_bodies(batch, query)
+                yield self._count_heads([rules[body] for body in batch], instances)
                 start += len(batch)
                 each = max(1, sum(instances.values())) / len(batch)
                 size = min(4 * len(batch), _LARGEST_BATCH, max(1, int(_BATCH_INSTANCES / each)))
@@ -221,15 +218,15 @@ class _Counter:
         """Return the query for a rule without a body, which speaks of all entities."""
         names = [f"v{slot.index}" for slot in counted]
         ranges = "".join(f", range({self._entities}) all_{name}({name})" for name in names)
-        columns = "".join(f", all_{name}.{name}::INTEGER AS {name}" for name in names)
+        columns = "".join(f", CAST(all_{name}.{name} AS INTEGER) AS {name}" for name in names)
         return f"SELECT s.id{columns} FROM body s{ranges}"
 
     def _count_bodies(self, bodies: Sequence[_Body], query: str) -> dict[int, int]:
         """Put the instances of the bodies into the table ``instance``, and return how many each has."""
         rows = [[number, *body.relations, *body.constants] for number, body in enumerate(bodies)]
         self._load("body", rows, ["id", *id_columns(len(bodies[0].relations), len(bodies[0].constants))])
-        self._connection.execute(f"CREATE OR REPLACE TABLE instance AS {query}")
-        return dict(self._rows("SELECT id, count(*) FROM instance GROUP BY id"))
+        self._engine.create("instance", query)
+        return dict(self._engine.rows("SELECT id, count(*) FROM instance GROUP BY id"))
 
     def _count_heads(
         self, rules_of: Sequence[Sequence[tuple[int, Rule]]], instances: Mapping[int, int]
@@ -250,7 +247,7 @@ class _Counter:
                 for index, number, rule in members
             ]
             self._load("head", rows, ["id", "body", "relation", *(f"c{constant}" for constant in constants)])
-            for index, support, pca_body in self._rows(head_query(head, side)):
+            for index, support, pca_body in self._engine.rows(head_query(head, side)):
                 measured[index] = Measures(support, measured[index].body, pca_body)
         return measured
 
@@ -261,8 +258,5 @@ class _Counter:
             return "subject" if variables[0] else "object"
         return "object" if relation in self._functional_at_object else "subject"
 
-    def _rows(self, query: str) -> list[Any]:
-        return self._connection.execute(query).fetchall()
-
     def _load(self, table: str, rows: Sequence[Sequence[int]], columns: Sequence[str]) -> None:
-        load_rows(self._connection, np.array(rows, dtype=np.int32), table, columns)
+        self._engine.load(table, np.array(rows, dtype=np.int32), columns)

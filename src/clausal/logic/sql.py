@@ -1,7 +1,7 @@
 """SQL that applies many rules of one shape at once: their ids stand in a table, so that one query serves all of them.
 
-Facts are tables (subject, relation, object). A table of rules has the columns ``r0``, ``r1`` … for the relations of the
-atoms and ``c0``, ``c1`` … for the constants. The queries of the closure keep to what DuckDB and Spark have in common.
+Facts are tables (subject, relation, object). A table of rules has an ``id`` and the columns ``r0``, ``r1`` … for the
+relations of the atoms and ``c0``, ``c1`` … for the constants. All queries keep to what DuckDB and Spark have in common.
 """
 
 from __future__ import annotations
@@ -23,20 +23,30 @@ def rule_table(group: int) -> str:
 
 
 def round_query(groups: Sequence[RuleGroup], fresh: Collection[int] | None) -> str | None:
-    """Return the query for the facts that a round of the closure is the first to derive; None where no rule applies.
+    """Return the query for what a round of the closure derives, with repetitions; None where no rule applies.
 
     The tables are ``known``, all facts so far, ``delta``, those of the round before, and ``rules_N`` for each group.
     Chaining is semi-naive: each derivation must use a fact of ``delta``, whose relations are ``fresh``. In the first
     round that is None, and every derivation from ``known`` counts.
     """
     selects = list(_round_selects(groups, fresh))
-    if not selects:
-        return None
-    candidates = "\nUNION ALL\n".join(selects)
+    return "\nUNION ALL\n".join(selects) if selects else None
+
+
+def new_facts(candidates: str, round: int) -> str:
+    """Return the query for those of the candidates that are not ``known``, each once."""
     return (
-        f"SELECT DISTINCT subject, relation, object FROM (\n{candidates}\n) AS candidate\n"
+        f"SELECT DISTINCT subject, relation, object, {round} AS round FROM (\n{candidates}\n) AS candidate\n"
         "WHERE NOT EXISTS (SELECT 1 FROM known WHERE known.subject = candidate.subject"
         " AND known.relation = candidate.relation AND known.object = candidate.object)"
+    )
+
+
+def some_candidates(candidates: str, most: int) -> str:
+    """Return the query for the distinct facts among so many candidates at most, with how often each was seen."""
+    return (
+        f"SELECT subject, relation, object, count(*) AS times FROM (\nSELECT * FROM (\n{candidates}\n) AS every "
+        f"LIMIT {most}) AS seen GROUP BY subject, relation, object"
     )
 
 
@@ -52,30 +62,69 @@ def _round_selects(groups: Sequence[RuleGroup], fresh: Collection[int] | None) -
 
 def _derive(rules: str, shape: RuleShape, delta: int | None) -> str:
     """Join the rules of one shape with their body atoms, the one at position ``delta`` with new facts only."""
-    tables = [f"{rules} AS rule"]
-    conditions: list[str] = []
-    columns: dict[Slot, str] = {}
-    for atom in shape.body:
-        tables.append(f"{'delta' if atom.index == delta else 'known'} AS atom{atom.index}")
-        conditions += _match(atom, f"atom{atom.index}", "rule", columns)
     head = shape.atoms[-1]
-    subject, object = (_column(slot, "rule", columns) for slot in head.slots)
-    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-    return (
-        f"SELECT {subject} AS subject, rule.r{head.index} AS relation, {object} AS object"
-        f" FROM {', '.join(tables)}{where}"
-    )
+    carried = [f"r{head.index}", *(f"c{slot.index}" for slot in _in_order(_constants(head.slots)))]
+    first = None if delta is None else shape.body[delta]
+    subject, object = (f"{slot.kind[0]}{slot.index}" for slot in head.slots)
+    instances = _instances(rules, shape.body, shape.head_variables, carried, "known", first)
+    return f"SELECT {subject} AS subject, r{head.index} AS relation, {object} AS object FROM ({instances}) AS derived"
 
 
 def body_query(body: Sequence[AtomShape], counted: Collection[Slot]) -> str:
     """Return the query for the distinct instances of bodies of one shape: ``id``, and ``v0`` … of counted variables.
 
-    The table ``body`` has an ``id`` beside the columns of rules; ``fact`` has the facts. Atoms are joined one by one,
-    and a variable that nothing needs any more is dropped at once, so that the paths between two entities are not
-    listed one by one.
+    The table ``body`` has an ``id`` beside the columns of rules; ``fact`` has the facts.
     """
-    query, bound = "body", set[Slot]()
-    atoms = _join_order(body, counted)
+    columns = ", ".join(["id", *(f"v{slot.index}" for slot in _in_order(counted))])
+    return f"SELECT DISTINCT {columns} FROM ({_instances('body', body, counted, [], 'fact')}) AS every"
+
+
+def _instances(
+    rules: str,
+    body: Sequence[AtomShape],
+    counted: Collection[Slot],
+    carried: Sequence[str],
+    facts: str,
+    delta: AtomShape | None = None,
+) -> str:
+    """Return the query for instances of bodies: ``id``, the ``carried`` columns of the rules, and counted variables.
+
+    Parts of a body that share no variable are joined apart: what has no counted variable only has to be there, and
+    is looked for once a rule.
+    """
+    main, others = None, list[str]()
+    for atoms in _connected(body):
+        wanted = {slot for atom in atoms for slot in atom.slots if slot in counted}
+        first = delta if delta in atoms else None
+        if wanted and main is None:
+            main = _chained(rules, atoms, wanted, carried, facts, first)
+        else:
+            part = _chained(rules, atoms, wanted, [], facts, first)
+            kept = "".join(f", v{slot.index}" for slot in _in_order(wanted))
+            others.append(f"{'' if wanted else 'SEMI '}JOIN (SELECT DISTINCT id{kept} FROM ({part}) AS part)")
+    main = main or f"SELECT {', '.join(['id', *carried])} FROM {rules}"
+    if not others:
+        return main
+    columns = [*(f"a.{name}" for name in ("id", *carried)), *(f"v{slot.index}" for slot in _in_order(counted))]
+    joins = " ".join(f"{other} AS b{place} ON b{place}.id = a.id" for place, other in enumerate(others))
+    return f"SELECT {', '.join(columns)} FROM (SELECT DISTINCT * FROM ({main}) AS part) AS a {joins}"
+
+
+def _chained(
+    rules: str,
+    body: Sequence[AtomShape],
+    counted: Collection[Slot],
+    carried: Sequence[str],
+    facts: str,
+    delta: AtomShape | None,
+) -> str:
+    """Join atoms one by one, from the one at ``delta`` on; instances may repeat.
+
+    A variable that nothing needs any more is dropped at once, so that the paths between two entities are not listed
+    one by one.
+    """
+    query, bound = rules, set[Slot]()
+    atoms = _join_order(body, counted, delta)
     for position, atom in enumerate(atoms):
         later = atoms[position + 1 :]
         later_slots = {slot for other in later for slot in other.slots}
@@ -84,14 +133,14 @@ def body_query(body: Sequence[AtomShape], counted: Collection[Slot]) -> str:
         conditions = _match(atom, "f", "s", columns)
         new = columns.keys() - bound
         kept = [f"{columns[slot]} AS v{slot.index}" for slot in _in_order(needed & new)]
-        dropped = bound - needed or (kept and new - needed)
-        selected = ["s.id", *(columns[slot] for slot in _in_order(bound & needed)), *kept]
-        selected += [f"s.r{other.index}" for other in later]
-        selected += [f"s.c{slot.index}" for slot in _in_order(later_slots - _variables(later_slots))]
+        dropped = later and (bound - needed or (kept and new - needed))
+        ids = {"id", *carried, *(f"r{other.index}" for other in later)}
+        ids |= {f"c{slot.index}" for slot in _constants(later_slots)}
+        selected = [*(f"s.{name}" for name in sorted(ids)), *(columns[slot] for slot in _in_order(bound & needed))]
         query = (
-            f"SELECT {'DISTINCT ' if dropped else ''}{', '.join(selected)} "
-            f"FROM {query if query == 'body' else f'({query})'} s "
-            f"{'' if kept else 'SEMI '}JOIN fact f ON {' AND '.join(conditions)}"
+            f"SELECT {'DISTINCT ' if dropped else ''}{', '.join([*selected, *kept])} "
+            f"FROM {query if query == rules else f'({query})'} AS s "
+            f"{'' if kept else 'SEMI '}JOIN {'delta' if atom == delta else facts} AS f ON {' AND '.join(conditions)}"
         )
         bound = (bound | new) & needed
     return query
@@ -138,18 +187,36 @@ def _variables(slots: Collection[Slot]) -> set[Slot]:
     return {slot for slot in slots if slot.kind == "variable"}
 
 
+def _constants(slots: Collection[Slot]) -> set[Slot]:
+    return {slot for slot in slots if slot.kind == "constant"}
+
+
 def _in_order(slots: Collection[Slot]) -> list[Slot]:
     return sorted(slots, key=lambda slot: slot.index)
 
 
-def _join_order(body: Sequence[AtomShape], counted: Collection[Slot]) -> list[AtomShape]:
+def _connected(body: Sequence[AtomShape]) -> list[list[AtomShape]]:
+    """Part atoms into those that hang together by variables."""
+    parts: list[list[AtomShape]] = []
+    for atom in body:
+        own = _variables(atom.slots)
+        joined = [part for part in parts if any(own & _variables(other.slots) for other in part)]
+        parts = [part for part in parts if part not in joined]
+        parts.append([*(other for part in joined for other in part), atom])
+    return [sorted(part, key=lambda atom: atom.index) for part in parts]
+
+
+def _join_order(
+    body: Sequence[AtomShape], counted: Collection[Slot], first: AtomShape | None = None
+) -> list[AtomShape]:
     """Return the order of joining: what is connected first, then what has constants, then the head's variables."""
     waiting = list(body)
     order: list[AtomShape] = []
     bound: set[Slot] = set()
 
-    def worth(atom: AtomShape) -> tuple[int, int, int]:
+    def worth(atom: AtomShape) -> tuple[bool, int, int, int]:
         return (
+            atom == first,
             sum(slot in bound for slot in atom.slots),
             sum(slot.kind == "constant" for slot in atom.slots),
             sum(slot in counted for slot in atom.slots),

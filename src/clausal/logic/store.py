@@ -76,10 +76,17 @@ def arrow_columns(rows: NDArray[np.int32], columns: Sequence[str]) -> Any:
 
 def fetch_facts(connection: DuckDBPyConnection, query: str) -> Facts:
     """Return the rows of a query, whose columns are subject, relation and object, as facts."""
-    columns = connection.execute(query).fetchnumpy()
-    rows = np.empty((len(columns["subject"]), 3), dtype=np.int32)
-    for index, name in enumerate(FACT_COLUMNS):
-        rows[:, index] = columns[name]
+    return fetch_columns(connection, query, FACT_COLUMNS)
+
+
+def fetch_columns(
+    connection: DuckDBPyConnection, query: str, columns: Sequence[str], type: type[Any] = np.int32
+) -> NDArray[Any]:
+    """Return named columns of a query as an array [rows, columns]."""
+    found = connection.execute(query).fetchnumpy()
+    rows = np.empty((len(found[columns[0]]), len(columns)), dtype=type)
+    for index, name in enumerate(columns):
+        rows[:, index] = found[name]
     return rows
 
 

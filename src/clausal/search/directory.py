@@ -7,7 +7,7 @@ trial, so that a search can go on without the files it was begun from.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -61,9 +61,15 @@ class SearchDirectory:
         return (self.path / _SEARCH).is_file()
 
     def begin(
-        self, graph: Graph, clauses: Sequence[Clause], settings: Settings, space: Space, sampler: SamplerName
+        self,
+        graph: Graph,
+        clauses: Sequence[Clause],
+        settings: Settings,
+        space: Space,
+        sampler: SamplerName,
+        study: Mapping[str, str] | None = None,
     ) -> None:
-        """Keep what is searched, in a new or empty directory."""
+        """Keep what is searched, in a new or empty directory, and of which shared study it is a worker's."""
         if self.path.exists() and not (self.path.is_dir() and self._is_empty()):
             raise InputError(f"{self.path}: exists already and is no search; choose another --out")
         if not self.path.exists():
@@ -71,7 +77,8 @@ class SearchDirectory:
         make_folder(self.path)
         shutil.rmtree(self.path / _START, ignore_errors=True)  # of a search that was killed right here
         RunDirectory.create(self.path / _START, graph, clauses, settings)
-        write_json(self.path / _SEARCH, {"sampler": sampler, "space": [asdict(one) for one in space]})
+        shared = {} if study is None else {"study": dict(study)}
+        write_json(self.path / _SEARCH, {"sampler": sampler, "space": [asdict(one) for one in space], **shared})
 
     def _is_empty(self) -> bool:
         return all(entry.name in (_START, _LOCK) or entry.name.startswith(".") for entry in self.path.iterdir())
@@ -93,6 +100,24 @@ class SearchDirectory:
     def sampler(self) -> SamplerName:
         """What chooses the next trial."""
         return "grid" if read_json(self.path / _SEARCH).get("sampler") == "grid" else "tpe"
+
+    @property
+    def study(self) -> dict[str, str] | None:
+        """The storage and the name of the shared study whose worker's directory this is."""
+        found: dict[str, str] | None = read_json(self.path / _SEARCH).get("study")
+        return found
+
+    def require_study(self, study: Mapping[str, str] | None) -> None:
+        """Refuse to mix a worker's directory with another study, or with a search of one process."""
+        before = self.study
+        if before == study:
+            return
+        if before is None:
+            raise InputError(f"{self.path}: was begun without --storage; give this worker another --out")
+        raise InputError(
+            f"{self.path}: is a worker's folder of the study '{before.get('name')}' in {before.get('storage')}; go on "
+            "with that --storage and --study, or choose another --out"
+        )
 
     def require_same(
         self, graph: Graph, clauses: Sequence[Clause], settings: Settings, space: Space, sampler: SamplerName

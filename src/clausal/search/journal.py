@@ -17,6 +17,9 @@ from clausal.files import check_file_target, explained_os_errors, make_folder, s
 
 FINISHED, CUT, PRUNED, FAILED = "finished", "cut short", "pruned", "failed"
 
+STUDY_NUMBER = "trial"
+"""What of a trial is its number in a study that many workers share; in other journals lines are numbers enough."""
+
 Point = dict[str, Any]
 """A value for each setting that is searched, such as ``{"model.dim": 100}``."""
 
@@ -73,7 +76,7 @@ class Journal:
         trials = []
         for number, line in enumerate(lines[:-1], start=1):  # after the last newline there is nothing, or half a line
             try:
-                trials.append(_read(number, json.loads(line)))
+                trials.append(read_trial(number, json.loads(line)))
             except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
                 raise InputError(
                     f"{self.path}:{number}: damaged: not a trial; remove the line, or search with another journal"
@@ -91,7 +94,7 @@ class Journal:
                 if half:
                     os.truncate(self.path, len(whole + newline))
             with self.path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(_written(trial), ensure_ascii=False) + "\n")
+                file.write(json.dumps(written_trial(trial), ensure_ascii=False) + "\n")
                 file.flush()
                 os.fsync(file.fileno())
             if new:
@@ -101,10 +104,11 @@ class Journal:
 _OF_A_TRIAL = ("point", "state", "valid", "epoch", "seconds", "error", "validations", "drawn")
 
 
-def _read(number: int, line: dict[str, Any]) -> Trial:
+def read_trial(number: int, line: Mapping[str, Any]) -> Trial:
+    """Return the trial of a line; ``number`` is that of the line, unless it has one of a study with many workers."""
     valid = line.get("valid")
     return Trial(
-        number=number,
+        number=int(line.get(STUDY_NUMBER, number)),
         state=str(line["state"]),
         value=None if valid is None else float(valid),
         epoch=int(line["epoch"]),
@@ -117,7 +121,7 @@ def _read(number: int, line: dict[str, Any]) -> Trial:
     )
 
 
-def _written(trial: Trial) -> dict[str, Any]:
+def written_trial(trial: Trial) -> dict[str, Any]:
     """Return a trial as its line has it; what is empty is left out."""
     maybe = {"error": trial.error, "validations": dict(trial.validations), "drawn": dict(trial.drawn)}
     return {

@@ -9,14 +9,17 @@ from typing import Any
 
 from clausal.config import Settings
 from clausal.search.directory import SearchDirectory
-from clausal.search.journal import Trial
+from clausal.search.journal import STUDY_NUMBER, Trial
 from clausal.search.samplers import importances
 from clausal.search.space import change
 
 
 @dataclass(frozen=True)
 class SearchResult:
-    """A search so far: ``run`` is the run directory of the best model, ``best_settings`` a file for ``--config``."""
+    """A search so far: ``run`` is the run directory of the best model, ``best_settings`` a file for ``--config``.
+
+    In a study of many workers ``run`` is None where another one has the model; ``best.about["worker"]`` says where.
+    """
 
     path: Path
     metric: str
@@ -54,6 +57,7 @@ class SearchResult:
                     "seconds": round(trial.seconds, 1),
                     "changes": dict(trial.changes),
                     "error": trial.error,
+                    **{name: trial.about[name] for name in ("worker",) if name in trial.about},
                 }
                 for trial in self.ranked()
             ],
@@ -63,6 +67,11 @@ class SearchResult:
 def best_of(trials: Sequence[Trial]) -> Trial | None:
     """Return the judged trial with the best validation, the first of equals."""
     return max((trial for trial in trials if trial.judged), key=lambda trial: trial.value or 0.0, default=None)
+
+
+def trained_elsewhere(directory: SearchDirectory, trial: Trial) -> bool:
+    """Say whether another worker of a shared study has the model of a trial."""
+    return STUDY_NUMBER in trial.about and not directory.run_of(trial.number).is_dir()
 
 
 def read_result(directory: SearchDirectory, settings: Settings, trials: Sequence[Trial]) -> SearchResult:
@@ -77,6 +86,6 @@ def read_result(directory: SearchDirectory, settings: Settings, trials: Sequence
         importances(directory.space, trials),
         best=best,
         settings=change(settings, best.changes),
-        run=directory.run_of(best.number),
+        run=None if trained_elsewhere(directory, best) else directory.run_of(best.number),
         best_settings=directory.best,
     )

@@ -86,19 +86,37 @@ class ParzenEstimator:
         self.start = {one.name: values[one.name] for one in space if one.holds(values[one.name])}
 
     def ask(self, ended: Sequence[Trial]) -> Proposal:
-        optuna = import_optuna()
         study = _study(self.space, ended)
-        place = 1000 * self.seed + len(ended)
-        study.sampler = optuna.samplers.TPESampler(seed=place, n_startup_trials=1 + _RANDOM_TRIALS, multivariate=True)
-        study.pruner = optuna.pruners.MedianPruner(n_startup_trials=3, n_warmup_steps=self.warmup)
+        study.sampler = self.sampler(seed=1000 * self.seed + len(ended))
+        study.pruner = self.pruner()
         if not ended:
             study.enqueue_trial(self.start)
-        trial = study.ask()
+        return self.proposal(study.ask())
+
+    def sampler(self, **options: Any) -> optuna.samplers.BaseSampler:
+        """Return what draws a trial."""
+        samplers = import_optuna().samplers
+        drawing: optuna.samplers.BaseSampler = samplers.TPESampler(
+            n_startup_trials=1 + _RANDOM_TRIALS, multivariate=True, **options
+        )
+        return drawing
+
+    def pruner(self) -> optuna.pruners.BasePruner:
+        """Return what says which trial is hopeless."""
+        pruners = import_optuna().pruners
+        pruning: optuna.pruners.BasePruner = pruners.MedianPruner(n_startup_trials=3, n_warmup_steps=self.warmup)
+        return pruning
+
+    def proposal(self, trial: optuna.Trial, ignored: tuple[type[Exception], ...] = ()) -> Proposal:
+        """Return what a trial is drawn as; errors of its study that are ``ignored`` say nothing of its hopes."""
         changes = {parameter.name: parameter.suggest(trial) for parameter in self.space}
 
         def hopeless(epoch: int, value: float) -> bool:
-            trial.report(value, epoch)
-            return trial.should_prune()
+            try:
+                trial.report(value, epoch)
+                return trial.should_prune()
+            except ignored:
+                return False
 
         drawn = {name: value for name, value in trial.params.items() if value != changes[name]}
         return Proposal(changes, drawn, hopeless)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,10 +18,12 @@ from clausal.observer import Observer, all_arguments, replaces
 from clausal.run.training import keep
 from clausal.search.best import best_settings, largest_dim
 from clausal.search.directory import SearchDirectory
-from clausal.search.journal import FAILED, FINISHED, Trial
+from clausal.search.journal import FAILED, FINISHED, STUDY_NUMBER, Trial
 from clausal.search.result import SearchResult, best_of, read_result
 from clausal.search.samplers import Proposal, SamplerName, grid_points, import_optuna, make_sampler
 from clausal.search.space import Space, change, make_space
+from clausal.search.storage import StudyStorage
+from clausal.search.study import SharedStudy
 from clausal.search.trials import Attempt, make_trials, train_trial
 
 MINUTES = 30.0
@@ -56,6 +59,8 @@ def search(
     sampler: SamplerName = "tpe",
     minutes: float | None = None,
     trials: int | None = None,
+    storage: str | None = None,
+    study: str | None = None,
     observer: Observer | None = None,
 ) -> SearchResult:
     """Search for the settings with the best validation, from ``settings`` on, or from those of the rule.
@@ -63,6 +68,10 @@ def search(
     The search ends after ``minutes`` or ``trials`` in all, 30 minutes where neither is given. If ``out`` holds the
     same search already, it goes on, and trials that ended are not made again. With the sampler ``grid`` every
     combination of the choices in ``space`` is trained once.
+
+    With a ``storage`` (``postgresql://HOST/NAME``, or ``sqlite:FILE`` on one machine) this process is one worker of
+    many that share the ``study`` of this name, that of the graph by default. Each has its own ``out`` and its own
+    minutes; the trials are those of all workers together.
     """
     limits = Limits.of(minutes, trials)
     settings = settings or best_settings(graph, clauses)
@@ -74,12 +83,19 @@ def search(
         grid_points(space)
     else:
         import_optuna()  # where it is missing, before anything is written
+    if storage is not None and sampler == "grid":
+        raise InputError("a grid is searched by one process, with several at once by make_trials; leave out storage")
+    if study is not None and storage is None:
+        raise InputError(f"the study '{study}' needs a storage that its workers share, such as postgresql://HOST/NAME")
     directory = SearchDirectory(out)
-    if directory.begun:
-        directory.require_same(graph, clauses, settings, space, sampler)
-    else:
-        directory.begin(graph, clauses, settings, space, sampler)
-    return _go_on(directory, limits, observer)
+    with _opened(storage, study or graph.name) as shared:
+        about = None if shared is None else shared.about
+        if directory.begun:
+            directory.require_study(about)
+            directory.require_same(graph, clauses, settings, space, sampler)
+        else:
+            directory.begin(graph, clauses, settings, space, sampler, about)
+        return _go_on(directory, limits, observer, shared)
 
 
 @replaces(on_trial=("trial_finished", all_arguments), tell=("message", all_arguments))
@@ -88,10 +104,20 @@ def resume_search(
     *,
     minutes: float | None = None,
     trials: int | None = None,
+    storage: str | None = None,
     observer: Observer | None = None,
 ) -> SearchResult:
-    """Go on with the search in ``out``; the limits count what was done before."""
-    return _go_on(SearchDirectory.open(out), Limits.of(minutes, trials), observer)
+    """Go on with the search in ``out``; the limits count what was done before.
+
+    A worker of a shared study needs its ``storage`` again, as no address with a password is kept.
+    """
+    directory = SearchDirectory.open(out)
+    before = directory.study
+    if before is not None and storage is None:
+        raise InputError(f"{out}: is a worker's folder of a study in {before.get('storage')}; give that --storage too")
+    with _opened(storage, (before or {}).get("name", "")) as shared:
+        directory.require_study(None if shared is None else shared.about)
+        return _go_on(directory, Limits.of(minutes, trials), observer, shared)
 
 
 def load_search(out: str | Path) -> SearchResult:
@@ -107,9 +133,35 @@ def _go_on(
     directory: SearchDirectory,
     limits: Limits,
     observer: Observer | None,
+    shared: _Shared | None = None,
 ) -> SearchResult:
     with directory.locked():
-        return _Search(directory, limits, observer or Observer()).run()
+        if shared is None:
+            return _Search(directory, limits, observer or Observer()).run()
+        return _Worker(directory, limits, observer or Observer(), shared).run()
+
+
+@contextmanager
+def _opened(storage: str | None, study: str) -> Iterator[_Shared | None]:
+    """Open the storage of a shared study, if there is one."""
+    if storage is None:
+        yield None
+        return
+    with closing(StudyStorage(storage)) as found:
+        yield _Shared(found, study)
+
+
+@dataclass(frozen=True)
+class _Shared:
+    """An open storage, and the name of a study in it."""
+
+    storage: StudyStorage
+    name: str
+
+    @property
+    def about(self) -> dict[str, str]:
+        """What directories keep of it: nothing secret."""
+        return {"storage": self.storage.address, "name": self.name}
 
 
 def _check(graph: Graph, settings: Settings, space: Space) -> None:
@@ -184,24 +236,28 @@ class _Search:
         if self.directory.begin_trial(number) > _ATTEMPTS:
             error = f"the process ended during it, {_ATTEMPTS} times"
             return Trial(number, FAILED, None, 0, 0.0, proposal.changes, error, drawn=proposal.drawn)
-        settings = change(self.settings, proposal.changes)
-        started = time.monotonic()
         try:
-            self.observer.trial_started(number, settings)
-            # What is said of the clauses would be the same for each trial.
-            tell = self.observer.message if number == 1 else _LOG.debug
-            result = train_trial(
-                self.judged,
-                self.clauses,
-                settings,
-                hopeless=proposal.hopeless,
-                deadline=self.deadline,
-                observer=self.observer,
-                tell=tell,
-            )
-            return self._outcome(number, proposal, result, time.monotonic() - started)
+            return self._make(number, proposal)
         finally:
             self.directory.end_trial()
+
+    def _make(self, number: int, proposal: Proposal) -> Trial:
+        """Train one trial."""
+        settings = change(self.settings, proposal.changes)
+        started = time.monotonic()
+        self.observer.trial_started(number, settings)
+        # What is said of the clauses would be the same for each trial.
+        tell = self.observer.message if number == 1 else _LOG.debug
+        result = train_trial(
+            self.judged,
+            self.clauses,
+            settings,
+            hopeless=proposal.hopeless,
+            deadline=self.deadline,
+            observer=self.observer,
+            tell=tell,
+        )
+        return self._outcome(number, proposal, result, time.monotonic() - started)
 
     def _outcome(self, number: int, proposal: Proposal, result: Attempt, seconds: float) -> Trial:
         """Return how a trial went; the model of a new best is on disk before the journal says so."""
@@ -235,3 +291,41 @@ class _Search:
             self.directory.keep_best(trial.number, change(self.settings, trial.changes))
         left = None if self.limits.minutes is None else max(0.0, self.deadline - time.monotonic())
         self.observer.trial_finished(self._found(), left)
+
+
+class _Worker(_Search):
+    """One of many processes that search together; trials have the numbers of the study that they share."""
+
+    def __init__(self, directory: SearchDirectory, limits: Limits, observer: Observer, shared: _Shared) -> None:
+        super().__init__(directory, limits, observer)
+        own, space = self.trials, directory.space
+        start = (self.graph, self.clauses, self.settings, space)
+        self.study = SharedStudy(shared.storage, shared.name, directory.path, *start)
+        self.study.tell_again(own)
+        self._look_around()
+
+    def run(self) -> SearchResult:
+        while time.monotonic() < self.deadline:
+            seen = len(self.trials)
+            if not self.study.run_one(self._written, self.limits.trials, self.deadline, self.observer):
+                break
+            self._look_around()
+            if len(self.trials) > seen:
+                left = None if self.limits.minutes is None else max(0.0, self.deadline - time.monotonic())
+                self.observer.trial_finished(self._found(), left)
+        self._look_around()
+        return self._found()
+
+    def _written(self, number: int, proposal: Proposal) -> Trial:
+        self._look_around()  # whether the model is the best is judged by the trials of all workers
+        trial = self._make(number, proposal)
+        trial = replace(trial, about={STUDY_NUMBER: number})
+        self.journal.append(trial)
+        return trial
+
+    def _look_around(self) -> None:
+        """Learn of the trials of all workers, and keep the best settings and no model but the best."""
+        self.trials = self.study.trials()
+        best = best_of(self.trials)
+        if best is not None:
+            self.directory.keep_best(best.number, change(self.settings, best.changes))

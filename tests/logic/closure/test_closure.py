@@ -97,8 +97,51 @@ def test_one_round_applies_each_clause_once():
 
 def test_a_limit_stops_with_the_numbers():
     assert len(close(CHAIN, TRANSITIVE, limit=6).facts) == 6
-    with pytest.raises(RunError, match="6 facts after round 2, more than the limit of 5"):
+    with pytest.raises(RunError, match="more than the limit of 5 facts in round 2"):
         close(CHAIN, TRANSITIVE, limit=5)
+
+
+@pytest.mark.parametrize(
+    "clause",
+    [
+        "p(X, Y), p(Z, U) => q(X, U)",
+        "p(X, Y), p(Z, U), p(V, W), p(A, B) => q(X, U)",
+        "p(X, Y), p(Z, U), p(Z, W) => p(X, W)",
+    ],
+)
+def test_a_limit_and_a_memory_limit_hold_inside_a_round(clause, monkeypatch, tmp_path):
+    """The first round would find 400 million facts; what is beyond the memory limit has no place on this disk."""
+    (tmp_path / "file").touch()
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path / "file"))
+    graph = graph_of({(n, 0, n) for n in range(20_000)}, [f"e{n}" for n in range(20_000)])
+    with pytest.raises(RunError, match="more than the limit of 25,000 facts in round 1"):
+        close(graph, parse_clauses(clause), limit=25_000, memory="300MB")
+
+
+def test_atoms_that_only_have_to_be_there_are_not_multiplied():
+    graph = graph_of({(n, 0, n + 1) for n in range(999)}, [f"e{n}" for n in range(1000)])
+    closure = close(graph, parse_clauses("p(X, Y), p(Z, U), p(V, W), p(W, A), p(B, C) => q(Y, X)"))
+    assert len(closure.derived) == 999
+    assert len(close(graph, parse_clauses("p(X, Y), q(Z, U) => q(Y, X)")).derived) == 0
+
+
+def test_candidates_that_repeat_do_not_count_towards_a_limit(monkeypatch):
+    """Every fact is derived again and again, so that a round is asked for in more than one part."""
+    monkeypatch.setattr("clausal.logic.closure.layers._FIRST_CANDIDATES", 1)
+    rows = {(x, 0, y) for x in range(12) for y in range(12)}
+    graph = graph_of(rows, [f"e{n}" for n in range(12)])
+    clauses = parse_clauses("p(X, Y), p(Y, Z) => p(X, Z)\np(X, Y), p(Y, Z) => q(X, Z)")
+    assert len(close(graph, clauses, limit=288).facts) == 288
+    with pytest.raises(RunError, match="limit of 287"):
+        close(graph, clauses, limit=287)
+
+
+def test_many_rounds_are_merged_and_stay_what_they_are():
+    rows = {(n, 0, n + 1) for n in range(24)} | {(0, 1, 1)}
+    graph = graph_of(rows, [f"e{n}" for n in range(25)])
+    closure = close(graph, parse_clauses("q(X, Y), p(Y, Z) => q(X, Z)"))
+    assert [one.new for one in closure.rounds] == [1] * 23
+    assert rounds_of(closure) == dict.fromkeys(rows, 0) | {(0, 1, n + 2): n + 1 for n in range(23)}
 
 
 def test_facts_of_relations_without_clauses_are_kept():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from clausal.errors import InputError
-from clausal.logic import parse_clauses
+from clausal.logic import measure_clauses, mine, parse_clauses
 from clausal.logic.closure import close
 from programs import ENTITIES, graph_of
 
@@ -49,6 +49,13 @@ def test_engines_agree_on_facts_and_rounds(spark, graph):
     assert len(duck.rounds) >= 3
     assert np.array_equal(duck.facts, sparks.facts)
     assert np.array_equal(duck.round_of, sparks.round_of)
+
+
+def test_rules_are_counted_and_mined_as_elsewhere(spark, graph):
+    clauses = parse_clauses("p(X, Y), q(Y, Z) => r(X, Z)\np(X, bob) => q(X, anna)\nq(X, Y) => r(Y, X)\nr(X, anna)")
+    assert measure_clauses(clauses, graph, engine="spark") == measure_clauses(clauses, graph)
+    options = {"min_support": 1, "min_head_coverage": 0, "min_confidence": 0.2}
+    assert mine(graph, engine="spark", **options) == mine(graph, **options) != []
 
 
 def test_an_active_session_is_used_and_left_as_it_is(spark, graph):

@@ -91,7 +91,7 @@ def test_a_sample_estimates_without_bias_and_says_so():
     exact = table(mine_paths(edges, min_support=1), "support", "pairs", "known")
     often = max((rule for rule in exact if len(rule[1]) == 3), key=lambda rule: exact[rule][0])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(paths, "_SEEN", 1)
+        patch.setattr(paths, "SEEN", 1)
         drawn = [mine_paths(edges, min_support=1, steps=30_000, seed=seed) for seed in range(60)]
     shares = {float(rules.share[rules.lengths == 3].max()) for rules in drawn}
     assert len(shares) == 1

@@ -10,21 +10,20 @@ from collections.abc import Collection, Iterable
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clausal.errors import InputError, RunError
+from clausal.errors import InputError
 from clausal.graph import Facts, Graph
-from clausal.graph.facts import fact_keys, no_facts, occur_in
-from clausal.logic.closure.engine import DuckEngine, Engine
+from clausal.graph.facts import fact_keys, occur_in
+from clausal.logic.closure.layers import Layers
+from clausal.logic.engines import EngineName, open_engine
 from clausal.logic.rules import LeftOut, RuleSet, encode_rules
 from clausal.logic.sql import round_query
 from clausal.logic.syntax import Clause
 from clausal.observer import Observer, replaces
-
-EngineName = Literal["duckdb", "spark"]
 
 
 class Round(NamedTuple):
@@ -68,16 +67,18 @@ def close(
     memory: str | None = None,
     threads: int | None = None,
     master: str | None = None,
+    shared: str | None = None,
     observer: Observer | None = None,
 ) -> Closure:
     """Close facts, those of train unless others are given, under the clauses that are Horn.
 
     ``rounds`` stops early, after that many; ``limit`` is the largest number of facts, beyond which a ``RunError``
-    is raised. ``memory`` (``"2GB"``) and ``threads`` bound the engine; ``master`` is the URL of a Spark cluster.
+    is raised. ``memory`` (``"2GB"``) and ``threads`` bound the engine; ``master`` is the URL of a Spark cluster, and
+    ``shared`` a folder that all its machines see.
     """
     rules = encode_rules(clauses, graph.entities, graph.relations)
     given = graph.train if facts is None else facts
-    options = {"engine": engine, "memory": memory, "threads": threads, "master": master}
+    options = {"engine": engine, "memory": memory, "threads": threads, "master": master, "shared": shared}
     return close_rules(given, rules, rounds=rounds, limit=limit, observer=observer, **options)  # type: ignore[arg-type]
 
 
@@ -91,54 +92,39 @@ def close_rules(
     memory: str | None = None,
     threads: int | None = None,
     master: str | None = None,
+    shared: str | None = None,
     observer: Observer | None = None,
 ) -> Closure:
     """Close facts under clauses that are encoded already; the options are those of ``close``."""
     for name, value in (("rounds", rounds), ("limit", limit), ("threads", threads)):
         if value is not None and value < 1:
             raise InputError(f"{name} must be at least 1, not {value}")
-    layers: list[Facts] = []
     done: list[Round] = []
-    with closing(_open_engine(engine, memory, threads, master)) as running:
-        running.load(_facts_with(facts, rules.relations), rules.groups)
+    options = {"memory": memory, "threads": threads, "master": master, "shared": shared}
+    with closing(open_engine(engine, "the closure", **options)) as running:  # type: ignore[arg-type]
+        layers = Layers(running, _facts_with(facts, rules.relations), rules.groups)
         complete = False
         fresh = None
         total = len(facts)
         for number in count(1):
             started = time.perf_counter()
             query = round_query(rules.groups, fresh)
-            new = no_facts() if query is None else running.derive(query)
-            if not len(new):
+            new = {} if query is None else layers.derive(query, number, limit, total)
+            if not new:
                 complete = True
                 break
-            fresh = set(np.unique(new[:, 1]).tolist())
-            total += len(new)
-            if limit is not None and total > limit:
-                raise RunError(
-                    f"the closure has {total:,} facts after round {number}, more than the limit of {limit:,}; "
-                    f"raise the limit, or take fewer rounds"
-                )
-            done.append(Round(number, len(new), time.perf_counter() - started))
-            layers.append(_sorted_by_id(new))
+            fresh = set(new)
+            total += sum(new.values())
+            done.append(Round(number, sum(new.values()), time.perf_counter() - started))
             if observer is not None:
-                observer.derived(number, len(new), total, done[-1].seconds)
+                observer.derived(number, done[-1].new, total, done[-1].seconds)
             if number == rounds:
                 break
-    sizes = [len(facts), *(len(layer) for layer in layers)]
+        found = layers.fetch()
+    derived = [_sorted_by_id(found[found[:, 3] == one.number, :3]) for one in done]
+    sizes = [len(facts), *(one.new for one in done)]
     round_of = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
-    return Closure(np.concatenate([facts, *layers]), round_of, tuple(done), complete, rules.left_out)
-
-
-def _open_engine(engine: str, memory: str | None, threads: int | None, master: str | None) -> Engine:
-    if engine == "duckdb":
-        if master is not None:
-            raise InputError("a master is for the Spark engine; DuckDB runs on this machine alone")
-        return DuckEngine(memory, threads)
-    if engine == "spark":
-        from clausal.logic.closure.spark import SparkEngine
-
-        return SparkEngine(master, memory)
-    raise InputError(f"unknown engine '{engine}'; expected duckdb or spark")
+    return Closure(np.concatenate([facts, *derived]), round_of, tuple(done), complete, rules.left_out)
 
 
 def _facts_with(facts: Facts, relations: Collection[int]) -> Facts:

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import math
 import time
+from contextlib import closing
+from typing import Any, Literal
 
 import numpy as np
 
 from clausal.errors import InputError
 from clausal.graph import Graph
+from clausal.logic.engines import open_engine
 from clausal.logic.mining.attribute_rules import AttributeRules
 from clausal.logic.mining.attributes import mine_attributes
 from clausal.logic.mining.edges import Edges
 from clausal.logic.mining.found_rules import FoundRules
+from clausal.logic.mining.joined_paths import LONGEST, join_paths
 from clausal.logic.mining.mined_rule import MinedRule
 from clausal.logic.mining.path_rules import MOST_ATOMS, PRIOR
 from clausal.logic.mining.paths import mine_paths
 from clausal.observer import Observer, replaces
 
+MiningEngine = Literal["memory", "duckdb", "spark"]
 _TITLES = {"head_coverage": "head coverage", "confidence": "confidence", "pca": "PCA confidence"}
 _ROUNDING = 1e-9  # a bound only saves work and is a little wide; the thresholds themselves are compared exactly
 
@@ -34,6 +39,10 @@ def mine(
     constants: bool = False,
     prune: bool = False,
     seconds: float | None = None,
+    engine: MiningEngine = "memory",
+    memory: str | None = None,
+    master: str | None = None,
+    shared: str | None = None,
     observer: Observer | None = None,
 ) -> list[MinedRule]:
     """Find the Horn clauses that hold often enough in a graph's train facts, the most confident first.
@@ -44,23 +53,32 @@ def mine(
     and those whose facts better rules predict already. After ``seconds`` the search ends with what it has found, and
     the observer is told. Valid and test facts are not looked at.
 
+    Rules are counted by walks in memory, or joined by ``engine``: DuckDB with so much ``memory`` and the disk, or the
+    Spark cluster ``master``, whose machines see the folder ``shared``. These find the same rules of one and two atoms.
+
     Rules are in the order of confidence, then support; then shorter ones first.
     """
     _check(min_support, max_body, head_coverage=min_head_coverage, confidence=min_confidence, pca=min_pca_confidence)
+    if engine == "memory":
+        _refuse_in_memory(memory=memory, master=master, shared=shared)
+    elif constants or max_body > LONGEST:
+        raise InputError(
+            f"{engine} mines rules of one or two body atoms without constants; others are mined in memory, "
+            "without an engine"
+        )
     if seconds is not None and not seconds > 0:
         raise InputError(f"the seconds that mining may take are a number above 0, not {seconds:g}")
     observer = observer or Observer()
     until = None if seconds is None else time.monotonic() + seconds
     edges = Edges(graph.train, len(graph.entities), len(graph.relations))
     smoothed = min_confidence * min_support / (min_support + PRIOR) * (1 - _ROUNDING)
-    paths = mine_paths(
-        edges,
-        max_length=max_body,
-        min_support=min_support,
-        min_confidence=smoothed,
-        seconds=seconds,
-        observer=observer,
-    )
+    options: dict[str, Any] = {"max_length": max_body, "min_support": min_support, "min_confidence": smoothed}
+    options |= {"seconds": seconds, "observer": observer}
+    if engine == "memory":
+        paths = mine_paths(edges, **options)
+    else:
+        with closing(open_engine(engine, "mining", memory=memory, master=master, shared=shared)) as joining:
+            paths = join_paths(joining, graph.train, len(graph.relations), **options)
     with_constants = AttributeRules.none(edges)
     if constants:
         left = None if until is None else max(until - time.monotonic(), 0.0)
@@ -80,6 +98,12 @@ def mine(
     if prune:
         chosen = found.pruned(chosen)
     return [found.rule(place) for place in found.ordered(chosen).tolist()]
+
+
+def _refuse_in_memory(**options: str | None) -> None:
+    for name, value in options.items():
+        if value is not None:
+            raise InputError(f"{name} is for mining with an engine, duckdb or spark; name one")
 
 
 def _check(min_support: int, max_body: int, **shares: float) -> None:

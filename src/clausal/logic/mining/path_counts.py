@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from clausal.logic.mining.compiling import kernel, part
 from clausal.logic.mining.tally import contents, grown, new_tally, slot_of
 
@@ -60,20 +58,20 @@ def count_two(
     near_stamp: Any,
     near_run: Any,
     ticks: Any,
+    last: Any,
+    touched: Any,
+    chained: Any,
+    before: Any,
 ) -> Any:
-    """Count bodies (b1, b2) from the groups ``own`` of one label b1.
+    """Count bodies (b1, b2) from the groups ``own`` of one label b1; what follows ``own`` is space to work in.
 
-    Returns the pairs of each b2, and the keys b2 · labels + h with their support.
+    Returns the b2 with their pairs, and the keys b2 · labels + h with their support.
     """
     labels = 2 * relations
     b1 = group_label[own[0]]
-    pairs = np.zeros(labels, np.int64)
-    keys, counts = new_tally(1024)
-    used = 0
-    last = np.full(labels, -1, np.int64)
-    touched = np.empty(labels, np.int64)
-    chained = np.empty(len(group_label), np.int64)
-    before = np.empty(len(group_label), np.int64)
+    pair_keys, pair_counts = new_tally(64)
+    keys, counts = new_tally(64)
+    pair_used, used = 0, 0
     for group in own:
         x = group_source[group]
         ticks[1] += 1
@@ -121,10 +119,18 @@ def count_two(
                             counts[slot] += 1
                             if 2 * used > len(keys):
                                 keys, counts = grown(keys, counts)
-            pairs[b2] += found
             last[b2] = -1
+            if found:
+                slot = slot_of(pair_keys, b2)
+                if pair_keys[slot] < 0:
+                    pair_keys[slot] = b2
+                    pair_used += 1
+                pair_counts[slot] += found
+                if 2 * pair_used > len(pair_keys):
+                    pair_keys, pair_counts = grown(pair_keys, pair_counts)
+    body_keys, pairs = contents(pair_keys, pair_counts)
     support_keys, support = contents(keys, counts)
-    return pairs, support_keys, support
+    return body_keys, pairs, support_keys, support
 
 
 @kernel
@@ -144,23 +150,28 @@ def count_three(
     near_stamp: Any,
     near_run: Any,
     ticks: Any,
+    last2: Any,
+    touched2: Any,
+    chained2: Any,
+    before2: Any,
+    last3: Any,
+    touched3: Any,
+    chained3: Any,
+    before3: Any,
+    only: Any,
+    seconds: Any,
 ) -> Any:
-    """Count bodies (b1, b2, b3) from the groups ``own`` of one label b1.
+    """Count bodies (b1, b2, b3) from the groups ``own`` of one label b1; what follows ``own`` is space to work in.
+
+    ``only`` is the y before w if there is only one, for each w of ``seconds``.
 
     Returns the keys b2 · labels + b3 with their pairs, and the keys (b2 · labels + b3) · labels + h with their support.
     """
     labels = 2 * relations
     b1 = group_label[own[0]]
-    pair_keys, pair_counts = new_tally(1024)
-    keys, counts = new_tally(1024)
+    pair_keys, pair_counts = new_tally(64)
+    keys, counts = new_tally(64)
     pair_used, used = 0, 0
-    entities, groups = len(stamp), len(group_label)
-    last2, last3 = np.full(labels, -1, np.int64), np.full(labels, -1, np.int64)
-    touched2, touched3 = np.empty(labels, np.int64), np.empty(labels, np.int64)
-    chained2, before2 = np.empty(groups, np.int64), np.empty(groups, np.int64)
-    chained3, before3 = np.empty(groups, np.int64), np.empty(groups, np.int64)
-    only = np.empty(entities, np.int64)  # the y before w if there is only one
-    seconds = np.empty(entities, np.int64)
     for group in own:
         x = group_source[group]
         ticks[1] += 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import queue
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,11 +20,11 @@ from clausal.observer import Observer
 
 STEPS = 1_000_000_000
 """Edges that may be walked for the bodies of one length; beyond that, a sample of the entities begins them."""
-
-
 MOST_RULES = 2_000_000
 """Rules of one length, at most: the best are kept."""
-_SEEN = 5  # facts in a sample that a rule predicts, at least: fewer say little of the others
+SEEN = 5
+"""Facts in a sample that a rule predicts, at least: fewer say little of the others."""
+_TASK_STEPS, _TASK_LABELS = 1_000_000, 2_000  # edges or first labels that are one task for a thread
 
 
 def mine_paths(
@@ -79,33 +79,45 @@ class _Search:
         by_cost = sorted(own, key=lambda label: (-int(cost[own[label]].sum()), label))
         spaces: queue.SimpleQueue[list[Ids]] = queue.SimpleQueue()
         for _ in range(threads()):
-            spaces.put([*(np.zeros(self.walks.entities, np.int64) for _ in range(3)), np.zeros(2, np.int64)])
+            spaces.put(self._space(length))
 
-        def work(label: int) -> PathRules:
+        def work(labels: list[int]) -> PathRules:
             space = spaces.get()
             try:
-                return self._of_label(length, label, own[label], groups, share, space)
+                return self._of_labels(length, {label: own[label] for label in labels}, groups, share, space)
             finally:
                 spaces.put(space)
 
         parts: list[PathRules] = []
-        for done, (_, rules) in enumerate(in_threads(work, self._in_time(by_cost)), 1):
+        done = 0
+        tasks = _tasks(by_cost, {label: int(cost[own[label]].sum()) for label in own})
+        for task, rules in in_threads(work, self._in_time(tasks)):
             parts.append(rules)
             if sum(map(len, parts)) > 2 * self.most:
                 parts = [self.best(parts)]
+            done += len(task)
             self.observer.advanced(f"paths of {length}", done, len(own), "relations")
         return self.best(parts)
+
+    def _space(self, length: int) -> list[Ids]:
+        """Return arrays for a kernel to work in: made once a thread, as there may be many labels of few facts."""
+        entities, labels, groups = self.walks.entities, self.walks.labels, len(self.walks.group_label)
+        space = [*(np.zeros(entities, np.int64) for _ in range(3)), np.zeros(2, np.int64)]
+        for _ in range(length - 1):
+            space += [np.full(labels, -1, np.int64), np.empty(labels, np.int64)]
+            space += [np.empty(groups, np.int64), np.empty(groups, np.int64)]
+        return space if length == 2 else [*space, np.empty(entities, np.int64), np.empty(entities, np.int64)]
 
     def best(self, parts: list[PathRules]) -> PathRules:
         """Return the best rules of all parts, as many as there may be of one length."""
         rules = PathRules.joined(self.walks.relations, parts)
         return rules.select(np.arange(min(len(rules), self.most)))
 
-    def _in_time(self, labels: list[int]) -> Iterator[int]:
-        for label in labels:
+    def _in_time(self, tasks: Iterable[list[int]]) -> Iterator[list[int]]:
+        for task in tasks:
             if self.until is not None and time.monotonic() >= self.until:
                 return
-            yield label
+            yield task
 
     def _cost(self, length: int) -> Ids:
         """Return how many edges the paths of one length from each group walk, at most."""
@@ -134,32 +146,54 @@ class _Search:
         chosen[np.random.default_rng(self.seed).choice(sources, wanted, replace=False)] = True
         return every[chosen[walks.group_source[every]]], wanted / len(sources)
 
-    def _of_label(self, length: int, label: int, own: Ids, groups: Ids, share: float, space: list[Ids]) -> PathRules:
+    def _of_labels(self, length: int, own: Mapping[int, Ids], groups: Ids, share: float, space: list[Ids]) -> PathRules:
+        """Return the rules whose bodies begin with some labels."""
         walks, labels = self.walks, self.walks.labels
         arrays = (
             *(walks.targets, walks.group_source, walks.group_label, walks.group_start, walks.first_group),
             *(walks.run_target, walks.run_start, walks.run_labels, walks.first_run),
         )
-        if length == 2:
-            of_body, keys, support = count_two(walks.relations, *arrays, own, *space)
+        found: list[tuple[Ids, Ids, Ids, Ids]] = []
+        for label, starts in own.items():
+            count = count_two if length == 2 else count_three
+            bodies, of_body, keys, support = count(walks.relations, *arrays, starts, *space)
             rest, head = np.divmod(keys, labels)
-            pairs, later = of_body[rest], rest[:, None]
-        else:
-            bodies, of_body, keys, support = count_three(walks.relations, *arrays, own, *space)
-            rest, head = np.divmod(keys, labels)
-            pairs, later = of_body[np.searchsorted(bodies, rest)], np.column_stack(np.divmod(rest, labels))
-        body = np.column_stack([np.full(len(later), label), later])
-        backwards = head >= walks.relations
-        body[backwards] = ((body[backwards] + walks.relations) % labels)[:, ::-1]
-        return self._admitted(head % walks.relations, body, support, pairs, groups, share)
+            pairs = of_body[np.searchsorted(bodies, rest)]
+            enough = self._enough(support, pairs, share)
+            rest, head, support, pairs = rest[enough], head[enough], support[enough], pairs[enough]
+            later = rest[:, None] if length == 2 else np.column_stack(np.divmod(rest, labels))
+            body = np.column_stack([np.full(len(later), label), later])
+            backwards = head >= walks.relations
+            body[backwards] = ((body[backwards] + walks.relations) % labels)[:, ::-1]
+            found.append((head % walks.relations, body, support, pairs))
+        heads, body, support, pairs = (np.concatenate(columns) for columns in zip(*found, strict=True))
+        return self._admitted(heads, body, support, pairs, groups, share)
+
+    def _enough(self, support: Ids, pairs: Ids, share: float) -> Ids:
+        """Return the places of the rules that reach the thresholds."""
+        least = self.min_support if share == 1 else max(self.min_support, SEEN)
+        return np.flatnonzero((support >= least) & (support / (pairs + PRIOR) >= self.min_confidence))
 
     def _admitted(self, heads: Ids, body: Ids, support: Ids, pairs: Ids, groups: Ids, share: float) -> PathRules:
         """Return the rules that reach the thresholds, with counts for the whole graph."""
-        least = self.min_support if share == 1 else max(self.min_support, _SEEN)
-        enough = np.flatnonzero((support >= least) & (support / (pairs + PRIOR) >= self.min_confidence))
+        enough = self._enough(support, pairs, share)
         bodies = np.full((len(enough), MOST_ATOMS), -1, np.int64)
         bodies[:, : body.shape[1]] = body[enough]
         heads = heads[enough]
         known = known_pairs(self.walks, groups, heads, bodies)
         counts = support[enough] / share, pairs[enough] / share, known / share
         return PathRules(self.walks.relations, heads, bodies, *counts, np.full(len(enough), share))
+
+
+def _tasks(labels: list[int], cost: Mapping[int, int]) -> Iterator[list[int]]:
+    """Yield labels that one thread does in one go: many, where each is little work."""
+    task: list[int] = []
+    size = 0
+    for label in labels:
+        task.append(label)
+        size += cost[label]
+        if size >= _TASK_STEPS or len(task) == _TASK_LABELS:
+            yield task
+            task, size = [], 0
+    if task:
+        yield task

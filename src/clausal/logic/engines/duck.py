@@ -1,0 +1,49 @@
+"""DuckDB as an engine: embedded, on every core, and on disk beyond its memory limit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clausal.logic.store import fetch_columns, load_rows, open_store, readable_errors
+
+
+class DuckEngine:
+    """An in-memory database of one's own."""
+
+    most_limited: int | None = None
+
+    def __init__(self, what: str, memory: str | None = None, threads: int | None = None) -> None:
+        self._what = what
+        self._connection = open_store(memory, threads)
+
+    def load(self, table: str, rows: NDArray[np.int32], columns: Sequence[str]) -> None:
+        with readable_errors(self._what):
+            load_rows(self._connection, rows, table, columns)
+
+    def create(self, table: str, query: str) -> None:
+        with readable_errors(self._what):
+            self._connection.execute(f"CREATE OR REPLACE TABLE {table} AS {query}")
+
+    def define(self, view: str, query: str) -> None:
+        with readable_errors(self._what):
+            self._connection.execute(f"CREATE OR REPLACE VIEW {view} AS {query}")
+
+    def drop(self, table: str) -> None:
+        with readable_errors(self._what):
+            self._connection.execute(f"DROP TABLE {table}")
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        with readable_errors(self._what):
+            found: list[tuple[Any, ...]] = self._connection.execute(query).fetchall()
+            return found
+
+    def fetch(self, table: str, columns: Sequence[str], type: type[Any] = np.int32) -> NDArray[Any]:
+        with readable_errors(self._what):
+            return fetch_columns(self._connection, f"SELECT {', '.join(columns)} FROM {table}", columns, type)
+
+    def close(self) -> None:
+        self._connection.close()
