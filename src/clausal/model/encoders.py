@@ -25,6 +25,10 @@ class Table(nn.Module):
         """Initialise by Xavier's rule over the whole matrix."""
         xavier_(self.weight, generator)
 
+    def own_vectors(self) -> Tensor:
+        """Return all vectors that this process has, in single precision [rows, dim]."""
+        return self.weight
+
     def forward(self, ids: Tensor) -> Tensor:
         """Look up ids [...] → vectors [..., dim]."""
         return F.embedding(ids, self.weight)

@@ -127,9 +127,9 @@ class LinkPredictor(nn.Module):
         return vectors if isinstance(self.encoder, Table) else self.domain.project(vectors)
 
     def encode_all(self) -> Tensor:
-        """Return the vectors of all entities [entities, dim]."""
+        """Return the vectors of all entities [entities, dim]; those of this process, where several have a share."""
         if isinstance(self.encoder, Table):
-            return self.encoder.weight
+            return self.encoder.own_vectors()
         return self.encode(torch.arange(self.num_entities, device=self.device))
 
     def relation(self, relations: Tensor) -> Tensor:

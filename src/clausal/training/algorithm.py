@@ -15,7 +15,7 @@ from math import isfinite
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from clausal.adversary.adversary import AdversarialSet, Adversary, from_tensors, to_tensors
 from clausal.adversary.clauses import ClauseGroup
@@ -25,11 +25,13 @@ from clausal.errors import RunError
 from clausal.fast import FormChoice, fastest
 from clausal.graph.graph import Graph
 from clausal.model.predictor import LinkPredictor
+from clausal.model.row_table import peers_of, row_table
 from clausal.model.tensors import generator_at, seed_at
 from clausal.observer import Observer, PassReport
 from clausal.training.averaging import ExponentialMovingAverage
 from clausal.training.objective import Objective
 from clausal.training.optimizers import make_optimizer, optimizer_tensors, restore_optimizer, squared_gradients
+from clausal.training.rows import step_by_rows
 from clausal.training.step import Losses, Pass, Step
 
 _ADVERSARY, _FACTS, _CLAUSES = 1, 2, 3  # streams of random numbers
@@ -89,10 +91,12 @@ class AdversarialSetTraining:
         self.choice = choice or FormChoice()
         with self.choice.in_use():
             self.objective = Objective.of(predictor, graph, groups, adversary, settings)
-            self.optimizer = make_optimizer(predictor.parameters(), settings.train)
+            self.table, self.peers = row_table(predictor), peers_of(predictor)
+            self.optimizer = make_optimizer(_stepped_on(predictor), settings.train)
             if predictor.feasible is not None:
                 predictor.feasible.metric = partial(squared_gradients, self.optimizer)
-            self.step = fastest(Step, self.objective, self.optimizer)(self.objective, self.optimizer)
+            kind = Step if self.table is None else step_by_rows(settings.facts)
+            self.step = fastest(kind, self.objective, self.optimizer)(self.objective, self.optimizer)
             self.train_pass = fastest(Pass, self.step)(self.step)
         self.average = ExponentialMovingAverage(predictor, settings.train.averaging)
         self.position = Position()
@@ -170,6 +174,8 @@ class AdversarialSetTraining:
         order = torch.randperm(len(self.objective.facts), generator=generator, device=device)
         with torch.random.fork_rng([device] if device.type == "cuda" else []):
             torch.manual_seed(seed_at(seed, _FACTS, at.epoch, at.passes))  # for modules of users, such as dropout
+            if self.peers.size > 1:  # each process draws corruptions of its own
+                generator = generator_at(seed, _FACTS, at.epoch, at.passes, 1 + self.peers.rank, device=device)
             losses = self.train_pass(order, generator)
         return self._report(losses)
 
@@ -184,7 +190,9 @@ class AdversarialSetTraining:
             # A sum of parameters is finite where all of them are, and takes no memory.
             *(parameter.sum() for parameter in self.predictor.parameters()),
         ]
-        fact_loss, inconsistency, violated, *sums = torch.stack([number.double() for number in numbers]).tolist()
+        stacked = torch.stack([number.double() for number in numbers])
+        stacked[1:3] /= self.peers.size  # of which each process has its own, on its own adversarial set
+        fact_loss, inconsistency, violated, *sums = self.peers.sum_(stacked).tolist()
         report = PassReport(
             epoch=self.position.epoch + 1,
             passes=self.position.passes + 1,
@@ -250,6 +258,7 @@ class AdversarialSetTraining:
         groups = {
             "model": self.predictor.state_dict(),
             "optimizer": optimizer_tensors(self.optimizer),
+            "rows": {} if self.table is None else {"sums": self.table.sums},
             "adversarial_set": to_tensors(self.objective.clauses.adversarial_set),
             "average": self.average.parameters,
             "best": self.best,
@@ -268,6 +277,8 @@ class AdversarialSetTraining:
         device = self.predictor.device
         self.predictor.load_state_dict(part("model"))
         restore_optimizer(self.optimizer, part("optimizer"))
+        if self.table is not None:
+            self.table.sums.copy_(part("rows")["sums"])
         found = {name: tensor.to(device) for name, tensor in part("adversarial_set").items()}
         self.draw_clauses(Position(**position).searched)
         with self.choice.in_use():
@@ -275,3 +286,9 @@ class AdversarialSetTraining:
         self.average.restore(part("average"))
         self.best = part("best")
         self.position = Position(**position)
+
+
+def _stepped_on(predictor: LinkPredictor) -> list[nn.Parameter]:
+    """Return what the optimiser steps on: all parameters but a table whose rows are stepped on one by one."""
+    table = row_table(predictor)
+    return [parameter for parameter in predictor.parameters() if table is None or parameter is not table.weight]
