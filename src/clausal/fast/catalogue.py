@@ -15,6 +15,7 @@ from torch import Tensor
 from clausal.fast.kernels import LOSS_NUMBERS, find_kernels
 from clausal.fast.registry import FastForm, current_choice
 from clausal.model.encoders import FrozenTable, Table
+from clausal.model.row_table import RowTable
 from clausal.model.scorers.base import MultilinearScorer
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from clausal.evaluation.entities.middles import SortedMiddles
     from clausal.model.domains import Domain
     from clausal.model.predictor import LinkPredictor
-    from clausal.model.row_table import RowTable
     from clausal.training.against_all.losses import AllEntitiesLoss
     from clausal.training.against_all.queries import Answers
     from clausal.training.objective import Objective
@@ -159,6 +159,8 @@ def _recorded_pass(step: Step) -> str | None:
     settings, device = step.objective.settings, step.objective.facts.device
     if device.type != "cuda":
         return _ELSEWHERE
+    if isinstance(step.objective.predictor.encoder, RowTable):
+        return "each batch fetches other rows"
     if step.objective.clauses.sampled:
         return "each epoch draws clauses anew, and a graph reads those of the first"
     if step.objective.groups and not step.objective.clause_loss.in_place:

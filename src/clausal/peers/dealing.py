@@ -1,7 +1,7 @@
 """Dealing: the rows of a table are dealt over processes at random, so that each has a fair sample of all of them.
 
-The order of dealing is drawn from a seed and does not depend on how many processes there are: row number n of that order
-goes to process n modulo their number.
+The order of dealing is drawn from a seed and does not depend on how many processes there are: row number n of that
+order goes to process n modulo their number.
 """
 
 from __future__ import annotations

@@ -118,10 +118,10 @@ def _explained() -> Iterator[None]:
     try:
         yield
     except RuntimeError as error:
-        raise PeerLost(error) from None
+        raise LostPeerError(error) from None
 
 
-class PeerLost(RunError):
+class LostPeerError(RunError):
     """Another process of the training has ended, or cannot be reached."""
 
     def __init__(self, error: BaseException) -> None:
