@@ -101,6 +101,8 @@ def _fused_step(objective: Objective, optimizer: torch.optim.Optimizer) -> str |
 def _by_rows(objective: Objective, optimizer: torch.optim.Optimizer) -> str | None:
     """Say why kernels cannot take the step by rows."""
     predictor, facts = objective.predictor, objective.settings.facts
+    if facts.training != "corruption":
+        return "the fused one is for corruptions, and training against all entities is matrix products"
     if predictor.rows_per_relation > 1:
         return "the fused one reads a relation in one direction, and reciprocal relations have two vectors"
     if facts.regulariser != "none":

@@ -37,16 +37,17 @@ def make_predictor(
     encoder: nn.Module | None = None,
     features: Sequence[Features] = (),
     peers: Peers = ALONE,
+    by_rows: bool = False,
     device: torch.device | None = None,
 ) -> LinkPredictor:
     """Build the predictor for a graph and initialise it from the seed; a user's modules are copied, not changed.
 
-    ``features`` are those of described entities. Over several ``peers``, the rows of the entity table are dealt; where
-    it is worked on by rows, it is made on the ``device``.
+    ``features`` are those of described entities. Over several ``peers``, the rows of the entity table are dealt. A table
+    that is worked on ``by_rows``, as it then is, is made on the ``device``.
     """
     model, scorer, encoder = settings.model, deepcopy(scorer), deepcopy(encoder)
     dim = scorer.dim if scorer is not None else model.dim
-    if peers.size > 1 or settings.train.by_rows:
+    if peers.size > 1 or by_rows or settings.train.by_rows:
         check_by_rows(settings, own_encoder=encoder is not None)
         encoder = make_row_table(len(graph.entities), dim, settings, peers, device)
     if features:
@@ -96,11 +97,16 @@ def make_row_table(
 ) -> RowTable:
     """Make this process's share of the table of entity vectors, not yet initialised from a seed."""
     train = settings.train
-    dealing = Dealing.of(rows, peers.rank, peers.size, seed_at(train.seed, _DEALING), device)
+    dealing = Dealing.of(rows, peers.rank, peers.size, dealing_seed(settings), device)
     dtype = torch.bfloat16 if train.table_precision == "bfloat16" else torch.float32
     table = RowTable(dim, dealing, peers, dtype=dtype, by_row=train.adagrad_sums == "row", device=device)
     table.sums.fill_(train.initial_accumulator)
     return table
+
+
+def dealing_seed(settings: Settings) -> int:
+    """Return the seed from which rows are dealt over processes, however many there are."""
+    return seed_at(settings.train.seed, _DEALING)
 
 
 def described_encoder(features: Sequence[Features], settings: Settings, dim: int) -> DescribedEncoder:

@@ -29,6 +29,10 @@ class Table(nn.Module):
         """Return all vectors that this process has, in single precision [rows, dim]."""
         return self.weight
 
+    def in_single_precision(self) -> Table:
+        """Return the same table with numbers in single precision, for as long as it is only read."""
+        return self
+
     def forward(self, ids: Tensor) -> Tensor:
         """Look up ids [...] → vectors [..., dim]."""
         return F.embedding(ids, self.weight)

@@ -1,7 +1,7 @@
 """A table of entity vectors that is worked on by rows: those of a batch are fetched, and updated where they lie.
 
-A step touches the rows of its batch and no others, so that the rows can be dealt over processes (``clausal.peers``), kept
-in half the memory (bfloat16), and have one sum of squared gradients each in place of one for each number.
+A step touches the rows of its batch and no others, so that the rows can be dealt over processes (``clausal.peers``),
+kept in half the memory (bfloat16), and have one sum of squared gradients each in place of one for each number.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ _AT_ONCE = 1 << 20
 class RowTable(Table):
     """A trainable vector for each entity, of which this process has its share.
 
-    ``sums`` are AdaGrad's sums of squared gradients: one for each number [own rows, dim], or the mean of a row's squares
-    [own rows, 1].
+    ``sums`` are AdaGrad's sums of squared gradients: one for each number [own rows, dim], or one of the mean of a row's
+    squares [own rows, 1].
     """
 
     sums: Tensor
@@ -75,6 +75,29 @@ class RowTable(Table):
     def own_vectors(self) -> Tensor:
         """Return the vectors of this process in single precision [own rows, dim]."""
         return self.weight.float()
+
+    def in_single_precision(self) -> RowTable:
+        table = RowTable.__new__(RowTable)
+        nn.Module.__init__(table)
+        table.dealing, table.peers, table._recorded = self.dealing, self.peers, None
+        table.weight = nn.Parameter(self.own_vectors().detach(), requires_grad=False)
+        return table
+
+    def as_plain_table(self) -> Table:
+        """Return the same vectors as a table like any other, of a process that has all of them."""
+        table = Table(0, self.weight.shape[1])
+        table.weight = nn.Parameter(self.own_vectors().detach())
+        return table
+
+    def random_own_vectors(self, shape: Sequence[int], generator: torch.Generator | None = None) -> Tensor:
+        """Return the vectors of entities drawn among those of this process [*shape, dim]."""
+        device = self.weight.device
+        drawn = torch.randint(len(self.weight), tuple(shape), generator=generator, device=device)
+        return self.weight.detach()[drawn].float()
+
+    def largest(self, values: Tensor) -> Tensor:
+        """Return the largest of each number over processes, of what each has found among its own rows."""
+        return self.peers.largest_(values.clone())
 
     @torch.no_grad()
     def fetch(self, ids: Tensor) -> Batch:

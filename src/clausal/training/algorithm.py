@@ -24,14 +24,17 @@ from clausal.config import Settings
 from clausal.errors import RunError
 from clausal.fast import FormChoice, fastest
 from clausal.graph.graph import Graph
+from clausal.model.build import dealing_seed
 from clausal.model.predictor import LinkPredictor
 from clausal.model.row_table import peers_of, row_table
 from clausal.model.tensors import generator_at, seed_at
 from clausal.observer import Observer, PassReport
+from clausal.training.against_all import AgainstAll
+from clausal.training.against_all.by_rows import AgainstAllRowStep
 from clausal.training.averaging import ExponentialMovingAverage
 from clausal.training.objective import Objective
 from clausal.training.optimizers import make_optimizer, optimizer_tensors, restore_optimizer, squared_gradients
-from clausal.training.rows import step_by_rows
+from clausal.training.rows import RowStep
 from clausal.training.step import Losses, Pass, Step
 
 _ADVERSARY, _FACTS, _CLAUSES = 1, 2, 3  # streams of random numbers
@@ -95,11 +98,12 @@ class AdversarialSetTraining:
             self.optimizer = make_optimizer(_stepped_on(predictor), settings.train)
             if predictor.feasible is not None:
                 predictor.feasible.metric = partial(squared_gradients, self.optimizer)
-            kind = Step if self.table is None else step_by_rows(settings.facts)
+            kind = _kind_of_step(self.objective)
             self.step = fastest(kind, self.objective, self.optimizer)(self.objective, self.optimizer)
             self.train_pass = fastest(Pass, self.step)(self.step)
         self.average = ExponentialMovingAverage(predictor, settings.train.averaging)
         self.position = Position()
+        self.bytes_per_step = 0
         self.best: dict[str, Tensor] = {}
 
     def run(
@@ -123,12 +127,19 @@ class AdversarialSetTraining:
                     certified = self._certify()
                     inconsistency = certified.get("certified", {}).get("inconsistency", report.inconsistency)
                     record = report.record() | certified | self._validate(inconsistency)
+                if self.peers.size > 1:
+                    record["bytes_per_step"] = self.bytes_per_step
                 record["seconds"] = round(time.perf_counter() - started, 4)
                 observer.epoch(record)
                 if checkpoint:
                     checkpoint(self)
         self.average.adopt()
         return self.adopt_best() if self.settings.evaluate.keep == "best" else self.predictor
+
+    @property
+    def dealing_seed(self) -> int:
+        """The seed from which rows are dealt over processes, however many there are."""
+        return dealing_seed(self.settings)
 
     def adopt_best(self) -> LinkPredictor:
         """Go back to the model that was best on valid, if some was validated, also after the last one was kept."""
@@ -176,7 +187,11 @@ class AdversarialSetTraining:
             torch.manual_seed(seed_at(seed, _FACTS, at.epoch, at.passes))  # for modules of users, such as dropout
             if self.peers.size > 1:  # each process draws corruptions of its own
                 generator = generator_at(seed, _FACTS, at.epoch, at.passes, 1 + self.peers.rank, device=device)
+            sent = self.peers.sent
             losses = self.train_pass(order, generator)
+            self.bytes_per_step = (self.peers.sent - sent) // max(1, -(-len(order) // self.objective.batch_size))
+        for parameter in _stepped_on(self.predictor):  # machines may round differently
+            self.peers.from_first_(parameter.data)
         return self._report(losses)
 
     @torch.no_grad()
@@ -229,7 +244,9 @@ class AdversarialSetTraining:
             return {}
         self.predictor.eval()
         metrics = dict(self.validate(self.predictor))
-        value = metrics[evaluate.ranked_by]
+        # What is decided is decided by the first of several processes.
+        decisive = torch.tensor([metrics[evaluate.ranked_by], inconsistency], dtype=torch.float64)
+        value, inconsistency = self.peers.from_first_(decisive.to(self.predictor.device)).tolist()
         if self._to_be_kept(value, inconsistency):
             at.kept, at.kept_inconsistency, at.best_epoch = value, inconsistency, at.epoch
             self.best = {name: tensor.clone() for name, tensor in self.predictor.state_dict().items()}
@@ -292,3 +309,10 @@ def _stepped_on(predictor: LinkPredictor) -> list[nn.Parameter]:
     """Return what the optimiser steps on: all parameters but a table whose rows are stepped on one by one."""
     table = row_table(predictor)
     return [parameter for parameter in predictor.parameters() if table is None or parameter is not table.weight]
+
+
+def _kind_of_step(objective: Objective) -> type[Step]:
+    """Return the reference of the step that an objective needs."""
+    if row_table(objective.predictor) is None:
+        return Step
+    return AgainstAllRowStep if isinstance(objective.loss, AgainstAll) and objective.loss.whole_table else RowStep

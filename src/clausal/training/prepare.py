@@ -101,14 +101,15 @@ def prepare(
     start: WarmStart | None = None,
     features: Sequence[Features] | None = None,
     peers: Peers = ALONE,
+    by_rows: bool = False,
     observer: Observer | None = None,
 ) -> AdversarialSetTraining:
     """Check everything and set up a training, ready to run or to be restored.
 
     ``scorer``, ``encoder`` and ``adversary`` are a user's own, in place of those that the settings name; ``start`` is
     what another model knows already; ``features`` are those of described entities, made from the settings' files where
-    they are not given; ``peers`` are the processes that train together; ``observer`` is given what a user should know
-    about the clauses.
+    they are not given; ``peers`` are the processes that train together; ``by_rows`` lets one process work on its
+    table as these do; ``observer`` is given what a user should know about the clauses.
     """
     settings, observer = settings or Settings(), observer or Observer()
     check_arguments(graph, clauses, settings, scorer, encoder, adversary)
@@ -116,7 +117,7 @@ def prepare(
     device = find_device(settings.train.device)
     features = describe(graph, settings, observer) if features is None else features
     predictor = make_predictor(
-        graph, settings, scorer=scorer, encoder=encoder, features=features, peers=peers, device=device
+        graph, settings, scorer=scorer, encoder=encoder, features=features, peers=peers, by_rows=by_rows, device=device
     ).to(device)
     if start is not None:
         start.give(predictor, graph, settings, observer)

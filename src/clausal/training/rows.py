@@ -11,7 +11,6 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from clausal.config import FactSettings
 from clausal.fast import fastest
 from clausal.model.domains import Domain
 from clausal.model.row_table import Batch, RowGradients, RowTable, row_table, together
@@ -101,8 +100,3 @@ def rounded(numbers: Tensor, dtype: torch.dtype, generator: torch.Generator) -> 
         return numbers
     noise = torch.randint(1 << 16, numbers.shape, dtype=torch.int32, device=numbers.device, generator=generator)
     return ((numbers.view(torch.int32) + noise) & -(1 << 16)).view(torch.float32).bfloat16()
-
-
-def step_by_rows(settings: FactSettings) -> type[RowStep]:
-    """Return the step by rows that the settings describe."""
-    return RowStep
