@@ -2,11 +2,11 @@
 
     python benchmarks/gpu_scale.py [--scale 1] [--batch 1048576] [--out FILE]
 
-Growing graphs of ten facts for each entity train by rows, in bfloat16 with one AdaGrad sum for each row, up to 50 million
-entities of dim 128. A graph of the size of Wikidata5M (4.6 million entities, 822 relations, 21 million facts) trains
-without and with 100 clauses. Facts are random: subjects uniform, objects n·u² for a uniform u, so that few of them have
-many facts. Each figure is a whole pass, random order and corruptions included, after a short training has compiled the
-kernels. With ``--scale 0.0001`` all of it runs on a CPU in a minute.
+Growing graphs of ten facts for each entity train by rows, in bfloat16 with one AdaGrad sum for each row, up to 50
+million entities of dim 128. A graph of the size of Wikidata5M (4.6 million entities, 822 relations, 21 million facts)
+trains without and with 100 clauses. Facts are random: subjects uniform, objects n·u² for a uniform u, so that few of
+them have many facts. Each figure is a whole pass, random order and corruptions included, after a short training has
+compiled the kernels. With ``--scale 0.0001`` all of it runs on a CPU in a minute.
 """
 
 from __future__ import annotations

@@ -22,8 +22,8 @@ ProcessesOption = Annotated[
     int | None,
     typer.Option(
         metavar="N",
-        help="Train in N processes of this machine, each of which has a part of the entity vectors; torchrun does so on "
-        "several machines.",
+        help="Train in N processes of this machine, each of which has a part of the entity vectors; torchrun does so "
+        "on several machines.",
     ),
 ]
 WaitOption = Annotated[float, typer.Option(help="Seconds that processes wait for each other at the start.")]

@@ -39,7 +39,8 @@ class FusedRowStep(RowStep):
         subject, object, others = places.split([count, count, 2 * shape.numel()])
         facts = torch.stack([subject, facts[:, 1], object], 1)
         relation_gradient = torch.zeros_like(self.relations, requires_grad=False)
-        fact_loss, gradient = self.kernels(batch.rows, facts, *others.view(2, *shape), relation_gradient)
+        subjects, objects = others.view(2, *shape)
+        fact_loss, gradient = self.kernels(batch.rows, facts, subjects, objects, relation_gradient)
         inconsistency, named = self._add_clause_gradients(relation_gradient)
         self.relations.grad = relation_gradient
         self.descend_on_relations()

@@ -42,8 +42,8 @@ def make_predictor(
 ) -> LinkPredictor:
     """Build the predictor for a graph and initialise it from the seed; a user's modules are copied, not changed.
 
-    ``features`` are those of described entities. Over several ``peers``, the rows of the entity table are dealt. A table
-    that is worked on ``by_rows``, as it then is, is made on the ``device``.
+    ``features`` are those of described entities. Over several ``peers``, the rows of the entity table are dealt. A
+    table that is worked on ``by_rows``, as it then is, is made on the ``device``.
     """
     model, scorer, encoder = settings.model, deepcopy(scorer), deepcopy(encoder)
     dim = scorer.dim if scorer is not None else model.dim
@@ -85,7 +85,7 @@ def check_by_rows(settings: Settings, *, own_encoder: bool = False) -> None:
     elif settings.model.encoder == "frozen":
         reason = 'frozen vectors are not trained; set model.encoder to "table"'
     elif settings.train.optimizer != "adagrad":
-        reason = f'the owner of a row takes AdaGrad\'s step; set train.optimizer to "adagrad", not "{settings.train.optimizer}"'
+        reason = f'rows take AdaGrad\'s step, not that of {settings.train.optimizer}; set train.optimizer to "adagrad"'
     elif settings.facts.l2_entities:
         reason = "facts.l2_entities moves all rows in every step; set it to 0, or use facts.regulariser"
     if reason:

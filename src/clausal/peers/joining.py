@@ -1,7 +1,7 @@
 """How processes meet: each finds the others, compares what it was told with what they were told, and joins them.
 
-Who starts them says who they are in the environment, as torchrun does: ``RANK``, ``WORLD_SIZE`` and where to meet. On one
-machine everything goes through the loopback device, where no other machine can listen. What is exchanged is neither
+Who starts them says who they are in the environment, as torchrun does: ``RANK``, ``WORLD_SIZE`` and where to meet. On
+one machine everything goes through the loopback device, where no other machine can listen. What is exchanged is neither
 encrypted nor signed, so that a network between machines must be one that the user trusts, and has to be named so.
 """
 
@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import clausal
@@ -20,7 +21,7 @@ from clausal.errors import InputError, RunError
 from clausal.peers.group import ALONE, Group, Peers
 
 if TYPE_CHECKING:
-    from torch.distributed import Store
+    from torch.distributed import Store  # type: ignore[attr-defined]
 
 MEETING = "CLAUSAL_MEETING"
 """Names, in the environment, the folder in which processes meet that clausal itself has started on this machine."""
@@ -62,7 +63,7 @@ def joined(card: Mapping[str, str], *, gpu: bool, wait: float, trust_network: bo
     with _explained(rank, size, wait):
         distributed.init_process_group(
             "nccl" if gpu else "gloo",
-            store=distributed.PrefixStore("exchange", store),
+            store=distributed.PrefixStore("exchange", store),  # type: ignore[attr-defined]
             rank=rank,
             world_size=size,
             timeout=PATIENCE,
@@ -132,13 +133,14 @@ def _meet(rank: int, size: int, wait: float) -> Store:
     folder = os.environ.get(MEETING)
     with _explained(rank, size, wait):
         if folder:
-            store: Store = distributed.FileStore(os.path.join(folder, "store"), size)
+            store: Store = distributed.FileStore(str(Path(folder) / "store"), size)  # type: ignore[attr-defined]
             store.set_timeout(timedelta(seconds=wait))
             return store
         for variable in ("MASTER_ADDR", "MASTER_PORT"):
             if variable not in os.environ:
                 raise InputError(f"{variable} is not set, so the processes cannot meet; start them by torchrun")
-        store, *_ = next(iter(distributed.rendezvous("env://", timeout=timedelta(seconds=wait))))
+        meeting = distributed.rendezvous("env://", timeout=timedelta(seconds=wait))  # type: ignore[attr-defined]
+        store, *_ = next(iter(meeting))
         return store
 
 

@@ -2,7 +2,8 @@
 
 A shard holds the rows of one process and what all have alike. When every process has written its own, the first one
 names them in ``shards.json``; until then the last checkpoint stands. Rows are dealt anew when another number of
-processes goes on. The finished model is written row after row in the order of ids, so that no process ever holds all of it.
+processes goes on. The finished model is written row after row in the order of ids, so that no process ever holds all
+of it.
 """
 
 from __future__ import annotations

@@ -50,11 +50,11 @@ class CPURowKernels:
 
     def _compile(self, parts: int) -> None:
         """Compile the kernel, or find it where an earlier process left it, on a batch without facts."""
-        nothing = torch.empty(0, 3, dtype=torch.long), *torch.empty(2, 1, 0, dtype=torch.long)
+        facts, corruptions = torch.empty(0, 3, dtype=torch.long), torch.empty(1, 0, dtype=torch.long)
         rows = torch.empty(0, parts)
 
         def work() -> None:
-            self(rows, *nothing, torch.zeros_like(self.relations, requires_grad=False))
+            self(rows, facts, corruptions, corruptions, torch.zeros_like(self.relations, requires_grad=False))
 
         compiled(work)
 

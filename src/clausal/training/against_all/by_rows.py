@@ -71,11 +71,11 @@ class AgainstAllRowStep(RowStep):
         """Return this process's part of J_F, for the vectors of what is known in each query."""
         predictor = self.objective.predictor
         answers = self.loss.own_answers(queries.answers)
+        loss: Tensor
         if isinstance(predictor.scorer, MultilinearScorer):
-            asked = query_vectors(predictor, queries, known)
-            loss: Tensor = _LossOfProducts.apply(asked, candidates, answers, self.loss)
-            return loss
-        loss = _LossOfScores.apply(self.against_all.scores(queries, known, candidates), answers, self.loss)
+            loss = _LossOfProducts.apply(query_vectors(predictor, queries, known), candidates, answers, self.loss)
+        else:
+            loss = _LossOfScores.apply(self.against_all.scores(queries, known, candidates), answers, self.loss)
         return loss
 
     def _further_losses(self, queries: Queries, known: Tensor, answers: Tensor) -> Tensor:
