@@ -115,6 +115,21 @@ def _by_rows(objective: Objective, optimizer: torch.optim.Optimizer) -> str | No
     return found if isinstance(found, str) else None
 
 
+def _in_place(objective: Objective, optimizer: torch.optim.Optimizer) -> str | None:
+    """Say why kernels cannot step on the rows where they lie."""
+    table = objective.predictor.encoder
+    assert isinstance(table, RowTable)
+    if table.weight.device.type != "cpu":
+        return _ELSEWHERE
+    if table.peers.size == 1:
+        return "is for several processes"
+    if table.weight.dtype != torch.float32 or table.sums.shape != table.weight.shape:
+        return "is for single precision and a sum for each number"
+    if objective.predictor.domain.projection is None:
+        return f"the fused one cannot project onto {objective.predictor.domain!r}"
+    return _by_rows(objective, optimizer)
+
+
 def _rows_on_cpu(
     table: RowTable, rows: Tensor, gradient: Tensor, rate: float, domain: Domain, *_: object
 ) -> str | None:
@@ -262,6 +277,13 @@ FORMS = (
         "clausal.training.step:Step",
         "clausal.fast.step:FusedStep",
         _fused_step,
+        loads_kernels=True,
+    ),
+    FastForm(
+        "step by rows in place",
+        "clausal.training.rows:RowStep",
+        "clausal.fast.shared:SharedStep",
+        _in_place,
         loads_kernels=True,
     ),
     FastForm(

@@ -25,6 +25,7 @@ from clausal.model.row_table import RowTable, row_table
 from clausal.model.scorers import ERMLP, SCORERS, ModelF, Scorer, TransE
 from clausal.model.tensors import generator_at, seed_at
 from clausal.peers import ALONE, Dealing, Peers
+from clausal.peers.dealing import most_work
 
 _INITIALISATION, _DEALING = 0, 4  # streams of random numbers; the others are in training/algorithm.py
 
@@ -49,7 +50,7 @@ def make_predictor(
     dim = scorer.dim if scorer is not None else model.dim
     if peers.size > 1 or by_rows or settings.train.by_rows:
         check_by_rows(settings, own_encoder=encoder is not None)
-        encoder = make_row_table(len(graph.entities), dim, settings, peers, device)
+        encoder = make_row_table(len(graph.entities), dim, len(graph.train), settings, peers, device)
     if features:
         encoder = described_encoder(features, settings, dim)
     vectors = read_vectors(model.pretrained, graph.entities, dim, model.pretrained_names) if model.pretrained else None
@@ -93,13 +94,17 @@ def check_by_rows(settings: Settings, *, own_encoder: bool = False) -> None:
 
 
 def make_row_table(
-    rows: int, dim: int, settings: Settings, peers: Peers, device: torch.device | None = None
+    rows: int, dim: int, facts: int, settings: Settings, peers: Peers, device: torch.device | None = None
 ) -> RowTable:
     """Make this process's share of the table of entity vectors, not yet initialised from a seed."""
     train = settings.train
     dealing = Dealing.of(rows, peers.rank, peers.size, dealing_seed(settings), device)
     dtype = torch.bfloat16 if train.table_precision == "bfloat16" else torch.float32
-    table = RowTable(dim, dealing, peers, dtype=dtype, by_row=train.adagrad_sums == "row", device=device)
+    spare = 0
+    if peers.size > 1 and settings.facts.training == "corruption":
+        batch = settings.facts.batch_size or -(-facts // settings.facts.batches)
+        spare = 2 * most_work(batch, peers.size)  # the subjects and objects of this process's part of a batch
+    table = RowTable(dim, dealing, peers, dtype=dtype, by_row=train.adagrad_sums == "row", spare=spare, device=device)
     table.sums.fill_(train.initial_accumulator)
     return table
 

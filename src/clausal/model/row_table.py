@@ -29,7 +29,7 @@ class RowTable(Table):
     """A trainable vector for each entity, of which this process has its share.
 
     ``sums`` are AdaGrad's sums of squared gradients: one for each number [own rows, dim], or one of the mean of a row's
-    squares [own rows, 1].
+    squares [own rows, 1]. Behind the own rows lie ``spare`` ones, for rows of other processes that a batch needs.
     """
 
     sums: Tensor
@@ -42,13 +42,15 @@ class RowTable(Table):
         *,
         dtype: torch.dtype = torch.float32,
         by_row: bool = False,
+        spare: int = 0,
         device: torch.device | None = None,
     ) -> None:
         nn.Module.__init__(self)
         self.dealing = dealing
         self.peers = peers
         rows = dealing.count()
-        self.weight = nn.Parameter(torch.empty(rows, dim, dtype=dtype, device=device))
+        self.with_spare = torch.empty(rows + spare, dim, dtype=dtype, device=device)
+        self.weight = nn.Parameter(self.with_spare[:rows])
         self.register_buffer("sums", torch.zeros(rows, 1 if by_row else dim, device=device), persistent=False)
         self._recorded: list[Batch] | None = None
 
@@ -146,14 +148,20 @@ class Batch:
         self.table = table
         self.ids = ids
         self.rows = rows
-        self._asked, self._by_owner, self._give, self._take = asked, by_owner, give, take
+        self.asked = asked  # where the rows lie that other processes have asked this one for
+        self._by_owner, self._give, self._take = by_owner, give, take
 
     def bring_home(self, gradient: Tensor) -> RowGradients:
         """Bring gradients [ids, dim] to the processes that have the rows; return those that came to this one."""
+        found = self.bring_apart(gradient)
+        return found[0] if len(found) == 1 else together(found)
+
+    def bring_apart(self, gradient: Tensor) -> list[RowGradients]:
+        """Bring gradients home; return those that came from each process, one for each row that it had asked for."""
         if self._by_owner is None:
-            return RowGradients(self._asked, gradient)
+            return [RowGradients(self.asked, gradient)]
         came = self.table.peers.all_to_all(gradient[self._by_owner], self._give, self._take)
-        return RowGradients(self._asked, came).summed()
+        return list(map(RowGradients, self.asked.split(list(self._take)), came.split(list(self._take))))
 
 
 class RowGradients(NamedTuple):
