@@ -47,14 +47,15 @@ def main() -> None:
     one, several = found["1"][0], found[str(options.processes)]
     ratios = {
         "pass": max(row["pass"] for row in several) / one["pass"],
+        "cpu": sum(row["cpu"] for row in several) / one["cpu"],
         "memory of training": max(row["memory of training"] for row in several) / one["memory of training"],
     }
     stored[key] = {"machine": machine, "processes": found, "ratios": ratios}
     store(options.out, stored)
     for row in [one, *several]:
         print(
-            "{processes} processes, process {rank}: pass {pass:.2f} s, memory of loading {memory of loading:.0f} MB, of "
-            "training {memory of training:.0f} MB, {bytes_per_step:,} bytes a step".format(**row)
+            "{processes} processes, process {rank}: pass {pass:.2f} s ({cpu:.2f} s of CPU), memory of loading {memory of "
+            "loading:.0f} MB, of training {memory of training:.0f} MB, {bytes_per_step:,} bytes a step".format(**row)
         )
     print("several to one: " + ", ".join(f"{name} {ratio:.2f}" for name, ratio in ratios.items()))
 

@@ -1,4 +1,4 @@
-"""One process of a training: ``python -m together.worker TASK``, alone or as one of several; prints what it measured."""
+"""One process of a training, alone or as one of several: ``python -m together.worker TASK`` prints what it measured."""
 
 from __future__ import annotations
 
@@ -38,8 +38,14 @@ def main(task: dict[str, Any]) -> dict[str, Any]:
         forget_peak()
         directory = RunDirectory.open(out)
         marks: list[float] = []
+        cpu: list[float] = []
+
+        def passed(_: object) -> None:
+            marks.append(time.perf_counter())
+            cpu.append(time.process_time())
+
         training = prepare(directory.graph, directory.clauses, directory.settings, peers=peers)
-        training.run(Calling(passed=lambda _: marks.append(time.perf_counter())))
+        training.run(Calling(passed=passed))
         warm = task["warm"]
         return {
             "rank": peers.rank,
@@ -47,6 +53,7 @@ def main(task: dict[str, Any]) -> dict[str, Any]:
             "facts": len(directory.graph.train),
             "step": training.step.name,
             "pass": (marks[-1] - marks[warm - 1]) / (len(marks) - warm),
+            "cpu": (cpu[-1] - cpu[warm - 1]) / (len(cpu) - warm),
             "memory of loading": loading,
             "memory of training": peak(),
             "bytes_per_step": training.bytes_per_step,

@@ -36,7 +36,7 @@ class SharedStep(FusedRowStep):
         self.in_place = CPUKernels(model)
 
     def __call__(self, facts: Tensor, generator: torch.Generator) -> Losses:
-        dealing, peers, kernels, rows = self.table.dealing, self.table.peers, self.in_place, self.table.with_spare
+        dealing, kernels, rows = self.table.dealing, self.in_place, self.table.with_spare
         subjects, objects = self.objective.corruption.draw_numbers(facts, generator).chunk(2)  # of own rows
         inconsistency, named = self._add_clause_gradients(kernels.relation_gradient)
         ids = torch.cat([facts[:, 0], facts[:, 2]])
