@@ -45,7 +45,7 @@ def run_together(function, size, folder, *arguments, environment=None):
 
 
 def received(pipe):
-    """What a process has sent: that it ``returned`` a value, that it ``failed`` with a message, or that it ``ended``."""
+    """What a process has sent: it ``returned`` a value, ``failed`` with a message, or ``ended`` without a word."""
     try:
         return pipe.recv() if pipe.poll(SECONDS) else ("hangs", None)
     except EOFError:
@@ -65,3 +65,17 @@ def _in_child(pipe, environment, function, arguments):
         pipe.send(("failed", str(error)))
     except BaseException:
         pipe.send(("broke", traceback.format_exc()))
+
+
+def in_turn(tasks):
+    """Join the other processes once, and do tasks ``name: (function, arguments)`` with them, one after the other."""
+    from clausal.peers.joining import joined
+
+    with joined({}, gpu=False, wait=SECONDS, trust_network=False) as peers:
+        return {name: function(peers, *arguments) for name, (function, arguments) in tasks.items()}
+
+
+def do_together(size, folder, tasks):
+    """Do tasks in several processes that join once; return what each process has returned, by the names of tasks."""
+    found = run_together(in_turn, size, folder, tasks)
+    return {name: [one[name] for one in found] for name in tasks}

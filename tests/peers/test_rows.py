@@ -10,9 +10,8 @@ from clausal.model.domains import Cube, Sphere
 from clausal.model.row_table import RowTable
 from clausal.peers import ALONE, Dealing
 from clausal.peers.dealing import most_work
-from clausal.peers.joining import joined
 from clausal.training.rows import descend_on_rows_, rounded
-from processes import run_together
+from processes import do_together
 
 ROWS, DIM = 23, 4
 
@@ -39,32 +38,31 @@ def test_work_is_dealt_once_and_nearly_evenly(ids, size):
     assert all(len(share) <= most_work(len(ids), size) for share in shares)
 
 
-def exchanged(dtype):
+def exchanged(peers, dtype):
     """Fetch rows whose numbers tell what they are, and bring home gradients that tell who sent them."""
-    with joined({}, gpu=False, wait=30, trust_network=False) as peers:
-        table = RowTable(DIM, Dealing.of(ROWS, peers.rank, peers.size, 1), peers, dtype=dtype)
-        own = table.dealing.own_ids()
-        table.weight.data.copy_(own.unsqueeze(1) + torch.arange(DIM) / 4)
-        ids = torch.tensor([[2, 5, 5], [22, 0, 2 + peers.rank]])
-        with torch.no_grad():
-            vectors = table(ids)
-        batch = table.fetch(ids.unique())
-        home = batch.bring_home(torch.full_like(batch.rows, 10.0**peers.rank))
-        sums = torch.zeros(len(own)).index_put((home.places,), home.gradients[:, 0])
-        return ids.tolist(), vectors.numpy(), own.tolist(), sums.tolist(), peers.sent
+    table = RowTable(DIM, Dealing.of(ROWS, peers.rank, peers.size, 1), peers, dtype=dtype)
+    own = table.dealing.own_ids()
+    table.weight.data.copy_(own.unsqueeze(1) + torch.arange(DIM) / 4)
+    ids = torch.tensor([[2, 5, 5], [22, 0, 2 + peers.rank]])
+    with torch.no_grad():
+        vectors = table(ids)
+    batch = table.fetch(ids.unique())
+    home = batch.bring_home(torch.full_like(batch.rows, 10.0**peers.rank))
+    sums = torch.zeros(len(own)).index_put((home.places,), home.gradients[:, 0])
+    return ids.tolist(), vectors.numpy(), own.tolist(), sums.tolist(), peers.sent
 
 
-@pytest.mark.parametrize(("size", "dtype"), [(2, torch.bfloat16), (4, torch.float32)])
-def test_rows_come_from_their_owners_and_gradients_go_back_to_them(tmp_path, size, dtype):
-    answers = run_together(exchanged, size, tmp_path, dtype)
-    expected = dict.fromkeys(range(ROWS), 0.0)
-    for rank, (ids, vectors, *_) in enumerate(answers):
-        np.testing.assert_allclose(vectors, np.array(ids)[..., None] + np.arange(DIM) / 4)
-        for row in set(np.ravel(ids).tolist()):
-            expected[row] += 10.0**rank
-    came = {row: value for _, _, own, sums, _ in answers for row, value in zip(own, sums, strict=True)}
-    assert came == expected
-    assert all(sent > 0 for *_, sent in answers)
+def test_rows_come_from_their_owners_and_gradients_go_back_to_them(tmp_path):
+    dtypes = (torch.float32, torch.bfloat16)
+    for answers in do_together(3, tmp_path, {str(dtype): (exchanged, (dtype,)) for dtype in dtypes}).values():
+        expected = dict.fromkeys(range(ROWS), 0.0)
+        for rank, (ids, vectors, *_) in enumerate(answers):
+            np.testing.assert_allclose(vectors, np.array(ids)[..., None] + np.arange(DIM) / 4)
+            for row in set(np.ravel(ids).tolist()):
+                expected[row] += 10.0**rank
+        came = {row: value for _, _, own, sums, _ in answers for row, value in zip(own, sums, strict=True)}
+        assert came == expected
+        assert all(sent > 0 for *_, sent in answers)
 
 
 @pytest.mark.parametrize("domain", [Cube(), Sphere()], ids=["cube", "sphere"])

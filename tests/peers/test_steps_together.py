@@ -9,9 +9,8 @@ from clausal.graph import Graph
 from clausal.logic import parse_clauses
 from clausal.model.predictor import Negatives
 from clausal.observer import Calling
-from clausal.peers.joining import joined
 from clausal.training import prepare
-from processes import run_together
+from processes import do_together
 
 ENTITIES = 31
 FACTS = [(f"e{i % ENTITIES}", "pqr"[i % 3], f"e{(i * i) % 7 if i % 4 else (5 * i) % ENTITIES}") for i in range(120)]
@@ -32,6 +31,16 @@ AGAINST_ALL = {
 }  # fmt: skip
 
 
+CHANGES = {
+    "softmax": {},
+    "k-vs-all": {"facts": {"training": "k-vs-all", "loss": "logistic", "batches": 3}},
+    "transe": {
+        "model": {"scorer": "transe", "dim": 6, "domain": "sphere"},
+        "facts": {"training": "1-vs-all", "loss": "softmax"},
+    },
+}
+
+
 def settings_of(values, **train):
     train = {"epochs": 1, "passes": 2, "device": "cpu"} | train
     return Settings.from_mapping(values | {"train": train, "evaluate": {"every": 0}})
@@ -46,22 +55,28 @@ def table_and_relations(training):
     return table.dealing.own_ids().tolist(), table.own_vectors().detach().numpy(), predictor.relations.detach().numpy()
 
 
-def trained(values, train):
+def trained(peers, values, train):
     """Train, and return what there was before and after, the facts of each step and their corruptions."""
-    with joined({}, gpu=False, wait=30, trust_network=False) as peers:
-        training = make(settings_of(values, **train), peers=peers)
-        before = [part.copy() for part in map(np.array, table_and_relations(training))]
-        corruption, steps = training.objective.corruption, []
-        draw = corruption.draw_numbers
+    training = make(settings_of(values, **train), peers=peers)
+    before = [part.copy() for part in map(np.array, table_and_relations(training))]
+    corruption, steps = training.objective.corruption, []
+    draw = corruption.draw_numbers
 
-        def recorded(facts, generator):
-            numbers = draw(facts, generator)
-            steps.append((facts.numpy(), training.predictor.candidates(numbers, facts).numpy()))
-            return numbers
+    def recorded(facts, generator):
+        numbers = draw(facts, generator)
+        steps.append((facts.numpy(), training.predictor.candidates(numbers, facts).numpy()))
+        return numbers
 
-        corruption.draw_numbers = recorded
-        training.run()
-        return training.step.name, before, table_and_relations(training), steps
+    corruption.draw_numbers = recorded
+    training.run()
+    return training.step.name, before, table_and_relations(training), steps
+
+
+def sent(peers, clauses):
+    """How many bytes a step sends."""
+    training = prepare(GRAPH, parse_clauses(clauses), settings_of({"model": {"dim": 6}}), peers=peers)
+    training.run()
+    return training.bytes_per_step
 
 
 def assembled(found):
@@ -79,9 +94,26 @@ def alone_from(values, before, train):
     return training
 
 
-@pytest.mark.parametrize(("size", "step"), [(2, "auto"), (4, "auto"), (2, "eager")])
-def test_facts_and_corruptions_of_all_processes_make_one_step(tmp_path, size, step):
-    answers = run_together(trained, size, tmp_path, CORRUPTION, {"step": step})
+@pytest.fixture(scope="module")
+def two(tmp_path_factory):
+    tasks = {step: (trained, (CORRUPTION, {"step": step})) for step in ("auto", "eager")}
+    tasks |= {name: (trained, (AGAINST_ALL | changes, {})) for name, changes in CHANGES.items()}
+    tasks["bytes without clauses"] = (sent, ("",))
+    tasks["bytes with clauses"] = (sent, ("p(X, Y) => q(X, Y)\nq(X, Y), r(Y, Z) => p(X, Z)\n",))
+    tasks["bytes with an entity"] = (sent, ("p(X, e3) => q(X, e4)\n",))
+    return do_together(2, tmp_path_factory.mktemp("two"), tasks)
+
+
+@pytest.fixture(scope="module")
+def four(tmp_path_factory):
+    tasks = {"auto": (trained, (CORRUPTION, {"step": "auto"}))}
+    tasks["k-vs-all"] = (trained, (AGAINST_ALL | CHANGES["k-vs-all"], {}))
+    return do_together(4, tmp_path_factory.mktemp("four"), tasks)
+
+
+@pytest.mark.parametrize(("size", "step"), [("two", "auto"), ("four", "auto"), ("two", "eager")])
+def test_facts_and_corruptions_of_all_processes_make_one_step(request, size, step):
+    answers = request.getfixturevalue(size)[step]
     assert {name for name, *_ in answers} == {"by rows" if step == "eager" else "fused, in place"}
     alone = alone_from(CORRUPTION, [before for _, before, _, _ in answers], {})
     alone.objective.clauses.adopt(alone.find_adversarial_set())
@@ -103,17 +135,10 @@ def test_facts_and_corruptions_of_all_processes_make_one_step(tmp_path, size, st
 
 
 @pytest.mark.parametrize(
-    ("size", "changes"),
-    [
-        (2, {}),
-        (4, {"facts": {"training": "k-vs-all", "loss": "logistic", "batches": 3}}),
-        (2, {"model": {"scorer": "transe", "dim": 6, "domain": "sphere"}, "facts": {"training": "1-vs-all", "loss": "softmax"}}),
-    ],
-    ids=["softmax", "k-vs-all", "transe"],
-)  # fmt: skip
-def test_against_all_entities_several_processes_train_as_one(tmp_path, size, changes):
-    values = AGAINST_ALL | changes
-    answers = run_together(trained, size, tmp_path, values, {})
+    ("size", "kind"), [("two", "softmax"), ("two", "k-vs-all"), ("two", "transe"), ("four", "k-vs-all")]
+)
+def test_against_all_entities_several_processes_train_as_one(request, size, kind):
+    answers, values = request.getfixturevalue(size)[kind], AGAINST_ALL | CHANGES[kind]
     assert {name for name, *_ in answers} == {"against all, by rows"}
     alone = alone_from(values, [before for _, before, _, _ in answers], {})
     alone.run()
@@ -122,16 +147,8 @@ def test_against_all_entities_several_processes_train_as_one(tmp_path, size, cha
     np.testing.assert_allclose(after[0][2], alone.predictor.relations.detach(), rtol=1e-3, atol=1e-5)
 
 
-def sent(clauses):
-    with joined({}, gpu=False, wait=30, trust_network=False) as peers:
-        training = prepare(GRAPH, parse_clauses(clauses), settings_of({"model": {"dim": 6}}), peers=peers)
-        training.run()
-        return training.bytes_per_step
-
-
-def test_clauses_add_no_bytes_unless_they_name_an_entity(tmp_path):
-    plain = run_together(sent, 2, tmp_path, "")
+def test_clauses_add_no_bytes_unless_they_name_an_entity(two):
+    plain = two["bytes without clauses"]
     assert min(plain) > 0
-    assert run_together(sent, 2, tmp_path, "p(X, Y) => q(X, Y)\nq(X, Y), r(Y, Z) => p(X, Z)\n") == plain
-    named = run_together(sent, 2, tmp_path, "p(X, e3) => q(X, e4)\n")
-    assert sum(named) > sum(plain)
+    assert two["bytes with clauses"] == plain
+    assert sum(two["bytes with an entity"]) > sum(plain)
