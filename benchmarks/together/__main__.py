@@ -54,8 +54,9 @@ def main() -> None:
     store(options.out, stored)
     for row in [one, *several]:
         print(
-            "{processes} processes, process {rank}: pass {pass:.2f} s ({cpu:.2f} s of CPU), memory of loading {memory of "
-            "loading:.0f} MB, of training {memory of training:.0f} MB, {bytes_per_step:,} bytes a step".format(**row)
+            f"{row['processes']} processes, process {row['rank']}: pass {row['pass']:.2f} s ({row['cpu']:.2f} s of CPU), "
+            f"memory of loading {row['memory of loading']:.0f} MB, of training {row['memory of training']:.0f} MB, "
+            f"{row['bytes_per_step']:,} bytes a step"
         )
     print("several to one: " + ", ".join(f"{name} {ratio:.2f}" for name, ratio in ratios.items()))
 

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from clausal.model.domains import Cube, Sphere
 from clausal.model.row_table import RowTable
 from clausal.peers import ALONE, Dealing
-from clausal.peers.dealing import most_work
 from clausal.training.rows import descend_on_rows_, rounded
 from processes import do_together
 
@@ -29,13 +28,6 @@ def test_each_row_is_dealt_to_one_process_and_is_found_there(rows, size, seed):
         assert (dealing.owners(ids) < size).all()
         found += own.tolist()
     assert sorted(found) == list(range(rows))
-
-
-@given(ids=st.lists(st.integers(0, 9), max_size=40), size=st.integers(1, 5))
-def test_work_is_dealt_once_and_nearly_evenly(ids, size):
-    shares = [Dealing.of(10, rank, size, 0).share(torch.tensor(ids, dtype=torch.long)).tolist() for rank in range(size)]
-    assert sorted(place for share in shares for place in share) == list(range(len(ids)))
-    assert all(len(share) <= most_work(len(ids), size) for share in shares)
 
 
 def exchanged(peers, dtype):

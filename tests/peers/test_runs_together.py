@@ -1,4 +1,4 @@
-"""Runs of several processes: checkpoints all or nothing, resumed by any number of them, and finished as any other run."""
+"""Runs of several processes: checkpoints all or nothing, resumed by any number of them, finished as any other run."""
 
 import json
 import os
@@ -22,7 +22,6 @@ from clausal.run.training import begin_together, train_together
 from command_line import clausal as command
 from command_line import refused
 from processes import SECONDS, received, run_together, started
-from small_graphs import graph_folder  # noqa: F401
 
 SETTINGS = Settings.from_mapping(
     {
@@ -130,14 +129,14 @@ def read_by_three(out, expected):
 def test_one_process_is_followed_by_two(graph_folder, tmp_path):
     out = new_run(graph_folder, tmp_path / "run")
 
-    class Stopped(Exception):
+    class StoppedError(Exception):
         pass
 
     def stop(record):
         if record["epoch"] == 3:
-            raise Stopped
+            raise StoppedError
 
-    with pytest.raises(Stopped):
+    with pytest.raises(StoppedError):
         clausal.resume(out, observer=Calling(epoch=stop, message=lambda text: None))
     assert (out / "checkpoint" / "state.safetensors").exists()
     run_together(go_on, 2, tmp_path, out)

@@ -125,7 +125,7 @@ def train(
     if is_one_of_several(processes):
         refuse_together(**{f"preset {BEST} without --fast": race, "from": start, "text": text, "vectors": vectors})
         resumed = out if resume else None
-        told = settings_told(preset, config, changes, resumed)
+        told = settings_told(preset, config, changes, resumed)  # which are checked before anybody is waited for
         _say_end(train_in_several(inputs.begin, resumed, inputs.told(), told, wait, trust_network), format)
         return
     run = _resume(out) if resume and out is not None else _train(inputs, race)

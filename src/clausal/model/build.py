@@ -25,7 +25,6 @@ from clausal.model.row_table import RowTable, row_table
 from clausal.model.scorers import ERMLP, SCORERS, ModelF, Scorer, TransE
 from clausal.model.tensors import generator_at, seed_at
 from clausal.peers import ALONE, Dealing, Peers
-from clausal.peers.dealing import most_work
 
 _INITIALISATION, _DEALING = 0, 4  # streams of random numbers; the others are in training/algorithm.py
 
@@ -103,7 +102,7 @@ def make_row_table(
     spare = 0
     if peers.size > 1 and settings.facts.training == "corruption":
         batch = settings.facts.batch_size or -(-facts // settings.facts.batches)
-        spare = 2 * most_work(batch, peers.size)  # the subjects and objects of this process's part of a batch
+        spare = 2 * -(-batch // peers.size)  # the subjects and objects of this process's part of a batch
     table = RowTable(dim, dealing, peers, dtype=dtype, by_row=train.adagrad_sums == "row", spare=spare, device=device)
     table.sums.fill_(train.initial_accumulator)
     return table

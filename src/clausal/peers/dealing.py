@@ -12,11 +12,6 @@ import torch
 from torch import Tensor
 
 
-def most_work(work: int, size: int) -> int:
-    """Return how much of some work one of several processes does at most: a tenth more than its fair share."""
-    return -(-11 * work // (10 * size)) + 1
-
-
 @dataclass(frozen=True, eq=False)
 class Dealing:
     """Which process has which rows; one process alone has them in their own order."""
@@ -52,24 +47,6 @@ class Dealing:
     def places(self, ids: Tensor) -> Tensor:
         """Return where each row lies in the memory of the process that has it."""
         return ids if self.order is None else (self.order[ids] // self.size).long()
-
-    def share(self, ids: Tensor) -> Tensor:
-        """Deal work that is nearest to some rows: return the places of what this process does [share].
-
-        It does what its own rows ask for, up to a tenth more than its fair share; what is beyond goes to processes that
-        have less. Each process finds out the same.
-        """
-        most = most_work(len(ids), self.size)
-        owners = self.owners(ids)
-        by_owner = owners.argsort(stable=True)
-        counts = torch.bincount(owners, minlength=self.size)
-        starts = counts.cumsum(0) - counts
-        place = torch.arange(len(ids), device=ids.device) - starts[owners[by_owner]]  # among those of its owner
-        beyond = by_owner[place >= most]
-        room = (most - counts).clamp_min(0)
-        end = room.cumsum(0)
-        own = by_owner[starts[self.rank] : starts[self.rank] + counts[self.rank].clamp_max(most)]
-        return torch.cat([own, beyond[end[self.rank] - room[self.rank] : end[self.rank]]])
 
     def own_ids(self, device: torch.device | None = None) -> Tensor:
         """Return the ids of the rows of this process, in the order of its memory."""

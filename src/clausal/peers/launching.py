@@ -15,7 +15,7 @@ from clausal.errors import count
 from clausal.peers.joining import MEETING
 
 _POLL = 0.1
-_GRACE = 25.0  # seconds in which the others end by themselves, as they notice that one is gone
+_GRACE = 15.0  # seconds in which the others end by themselves, as they notice that one is gone
 
 
 def launch(processes: int, arguments: Sequence[str]) -> int:
@@ -79,7 +79,7 @@ def _end(started: Sequence[subprocess.Popen[bytes]]) -> None:
             process.terminate()
     for process in started:
         try:
-            process.wait(5)
+            process.wait(3)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
