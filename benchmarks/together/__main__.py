@@ -54,7 +54,7 @@ def main() -> None:
     store(options.out, stored)
     for row in [one, *several]:
         print(
-            f"{row['processes']} processes, process {row['rank']}: pass {row['pass']:.2f} s ({row['cpu']:.2f} s of CPU), "
+            f"{row['processes']} processes, process {row['rank']}: pass {row['pass']:.2f} s, CPU {row['cpu']:.2f} s, "
             f"memory of loading {row['memory of loading']:.0f} MB, of training {row['memory of training']:.0f} MB, "
             f"{row['bytes_per_step']:,} bytes a step"
         )
