@@ -31,6 +31,28 @@ def draw(stored: dict[str, Any], path: Path) -> None:
     plt.close(figure)
 
 
+def draw_growth(points: list[dict[str, Any]], path: Path) -> None:
+    """Draw what a million facts cost on a GPU, and its memory, as graphs grow."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+
+    growth = [point for point in points if point["what"] == "growth"]
+    figure, panel = plt.subplots(figsize=(6, 4), layout="constrained")
+    facts = [point["facts"] for point in growth]
+    panel.plot(
+        facts, [point["seconds_per_million"] for point in growth], marker="o", label="a pass, s per million facts"
+    )
+    panel.plot(facts, [point["memory_gb"] for point in growth], marker="x", linestyle=":", label="memory, GB")
+    panel.set(xscale="log", yscale="log", xlabel="facts", ylabel="s, GB")
+    panel.set_xticks(facts, [_short(size) for size in facts])
+    panel.grid(which="major", alpha=0.3)
+    panel.legend(fontsize=8)
+    figure.savefig(path, dpi=150)
+    plt.close(figure)
+
+
 def _draw_costs(panel: Any, axis: str, points: list[dict[str, Any]]) -> None:
     from matplotlib.ticker import LogLocator
 

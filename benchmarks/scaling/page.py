@@ -10,11 +10,14 @@ from typing import Any
 
 from common.machine import in_words
 from scaling.points import TRIPLES_PER_ENTITY
+from scaling.together import further_sections
 
 ROOT = Path(__file__).parent.parent.parent
 RESULTS = ROOT / "results/benchmarks/scaling.json"
 PAGE = ROOT / "docs/reference/scaling.md"
 FIGURE = ROOT / "docs/figures/scaling.png"
+GPU_FIGURE = ROOT / "docs/figures/scaling-gpu.png"
+FURTHER = ("together.json", "together-accuracy.json", "gpu-scale.json")
 
 Found = dict[str, Any]
 _COLUMNS: dict[str, Callable[[Found], str]] = {
@@ -48,7 +51,13 @@ among all entities. Each point is a process of its own. `make scaling` measures 
 def scaling_page(stored: dict[str, Any]) -> str:
     """Return the page in Markdown."""
     tables = (line for axis in _AXES for line in _table(axis, along(stored, axis)))
-    return "\n".join([_INTRODUCTION.format(machine=in_words(stored["machine"]) + "."), *tables])
+    further = further_sections(*(_read(RESULTS.with_name(name)) for name in FURTHER))
+    return "\n".join([_INTRODUCTION.format(machine=in_words(stored["machine"]) + "."), *tables, *further])
+
+
+def _read(path: Path) -> Found:
+    found: Found = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return found
 
 
 def along(stored: dict[str, Any], axis: str) -> list[Found]:
@@ -75,11 +84,14 @@ def main() -> None:
     if not RESULTS.exists():
         print(f"{RESULTS.name} is not there; make scaling measures it", file=sys.stderr)
         return
-    from scaling.figure import draw
+    from scaling.figure import draw, draw_growth
 
     stored = json.loads(RESULTS.read_text(encoding="utf-8"))
     PAGE.write_text(scaling_page(stored), encoding="utf-8")
     draw(stored, FIGURE)
+    gpu = RESULTS.with_name("gpu-scale.json")
+    if gpu.exists():
+        draw_growth(json.loads(gpu.read_text(encoding="utf-8"))["points"], GPU_FIGURE)
 
 
 if __name__ == "__main__":

@@ -299,6 +299,16 @@ class TrainSettings(_Section):
         description="products over all entities in training on a GPU: `high` rounds their factors to TF32, `highest` "
         "does not; everything else is exact",
     )
+    table_precision: Literal["float32", "bfloat16"] = Field(
+        "float32",
+        description="how the numbers of entity vectors are kept while training: `bfloat16` takes half the memory, and "
+        "each step rounds up or down at random, so that small steps count on average; a finished run is in float32",
+    )
+    adagrad_sums: Literal["number", "row"] = Field(
+        "number",
+        description="AdaGrad's sums of squared gradients of entity vectors: one for each number, or one for each row, "
+        "that of the mean of its squares, which takes next to no memory",
+    )
     checkpoint_seconds: NonNegativeReal = Field(
         30.0, description="seconds between checkpoints; 0 means after every pass"
     )
@@ -307,7 +317,14 @@ class TrainSettings(_Section):
     def _check(self) -> TrainSettings:
         if self.device.partition(":")[0] not in ("auto", "cpu", "cuda", "mps", "xpu"):
             raise ValueError(f"device: '{self.device}' is not known; expected auto, cpu or cuda")
+        if self.by_rows and self.optimizer != "adagrad":
+            raise ValueError("optimizer: table_precision and adagrad_sums are for adagrad")
         return self
+
+    @property
+    def by_rows(self) -> bool:
+        """Whether the table of entity vectors is worked on by rows, whatever the number of processes."""
+        return self.table_precision != "float32" or self.adagrad_sums == "row"
 
 
 class EvaluateSettings(_Section):

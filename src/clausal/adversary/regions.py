@@ -17,6 +17,7 @@ from clausal.errors import InputError
 from clausal.logic.syntax import Implies, leaves
 from clausal.model.domains import Ball, Box, Cone, Sphere, Unbounded
 from clausal.model.predictor import LinkPredictor
+from clausal.model.row_table import row_table
 from clausal.model.scorers import BlockScorer
 
 
@@ -48,9 +49,16 @@ def region_of(
     free, fixed = components_of_slots(predictor, group)
     entities = predictor.scorer.components(predictor.encode_all())
     if region == "discs":
-        radius = torch.linalg.vector_norm(entities, dim=-1).amax(0)
+        radius = _largest(predictor, torch.linalg.vector_norm(entities, dim=-1).amax(0))
         return Discs(radius.expand(len(fixed), free, -1), fixed)
-    return _boxes(entities.amin(0), entities.amax(0), free, fixed)
+    low, high = _largest(predictor, torch.stack([-entities.amin(0), entities.amax(0)])).unbind()
+    return _boxes(-low, high, free, fixed)
+
+
+def _largest(predictor: LinkPredictor, values: Tensor) -> Tensor:
+    """Return the largest of each number over the processes that have the entities dealt among them."""
+    table = row_table(predictor)
+    return values if table is None else table.largest(values)
 
 
 def projected(predictor: LinkPredictor, region: Region | None, vectors: Tensor) -> Tensor:

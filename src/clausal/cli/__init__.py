@@ -66,7 +66,8 @@ def main() -> None:
                 interrupts.ended()
         except BaseException as error:
             if interrupts.came or isinstance(error, KeyboardInterrupt):  # whatever became of it on its way
-                print("interrupted; an unfinished training can go on with --resume", file=sys.stderr)
+                if "CLAUSAL_MEETING" not in os.environ:  # else the process that has started this one says so
+                    print("interrupted; an unfinished training can go on with --resume", file=sys.stderr)
                 sys.exit(130)
             _explain(error)
         finally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from shlex import quote
@@ -15,6 +16,15 @@ from clausal.cli.inputs import GRAPH, SplitSeedOption, TestOption, ValidOption, 
 from clausal.cli.output import Format, FormatOption, NamesOption, print_results, say, shown_names
 from clausal.cli.presets import given_settings, read_graph_and_settings
 from clausal.cli.progress import Bars
+from clausal.cli.together import (
+    ProcessesOption,
+    TrustOption,
+    WaitOption,
+    is_one_of_several,
+    refuse_together,
+    settings_told,
+    train_in_several,
+)
 from clausal.cli.unknown import Unknown, UnknownOption
 from clausal.errors import InputError
 from clausal.errors import count as number
@@ -23,6 +33,7 @@ from clausal.presets import BEST
 
 if TYPE_CHECKING:
     from clausal.config import Settings
+    from clausal.graph import Graph
     from clausal.logic import Clause
     from clausal.run import Run
 
@@ -78,6 +89,9 @@ def train(
     ] = False,
     out: Annotated[Path | None, typer.Option(help="Run directory to write; runs/GRAPH-SCORER-N by default.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with an unfinished run in --out.")] = False,
+    processes: ProcessesOption = None,
+    wait: WaitOption = 60.0,
+    trust_network: TrustOption = False,
     valid: ValidOption = None,
     test: TestOption = None,
     split_seed: SplitSeedOption = None,
@@ -85,6 +99,8 @@ def train(
     format: FormatOption = Format.table,
 ) -> None:
     """Train a link predictor on facts so that it obeys clauses."""
+    changes = [*(set or []), *_descriptions(text, vectors)]
+    race = preset == BEST and not fast
     if resume:
         refuse_with_resume(
             graph=graph,
@@ -98,76 +114,106 @@ def train(
             unknown=unknown,
             **{"from": start},
         )
-        run = _resume(out)
+        if out is None:
+            raise InputError("--resume needs --out RUN: the directory of the run to go on with")
     else:
         if fast and preset != BEST:
             raise InputError(f"--fast is for --preset {BEST}: it skips its race")
         if start is not None and preset is not None:
             raise InputError("--from takes the settings of its run; leave out --preset, and change settings by --set")
-        race = preset == BEST and not fast
-        changes = [*(set or []), *_descriptions(text, vectors)]
-        run = _train(graph, clauses, unknown, preset, config, changes, out, valid, test, split_seed, race, start)
-    try:
-        outcome, split, rows = _outcome(run)
-    except (KeyError, TypeError, ValueError, AttributeError):  # a resumed run can have finished long ago
-        raise InputError(f"{run.path}/metrics.json: damaged: it does not hold what a training measures") from None
-    say(outcome)
-    if rows or format is not Format.table:
-        print_results(format, rows, run.metrics, title=f"{split} facts, filtered ranking")
+    inputs = _Inputs(graph, clauses, unknown, preset, config, changes, out, valid, test, split_seed, start)
+    if is_one_of_several(processes):
+        refuse_together(**{f"preset {BEST} without --fast": race, "from": start, "text": text, "vectors": vectors})
+        resumed = out if resume else None
+        told = settings_told(preset, config, changes, resumed)  # which are checked before anybody is waited for
+        _say_end(train_in_several(inputs.begin, resumed, inputs.told(), told, wait, trust_network), format)
+        return
+    run = _resume(out) if resume and out is not None else _train(inputs, race)
+    _say_outcome(run.metrics, run.path, format)
     if format is Format.table:
         show_clauses(run, shown_names(run.graph, names, format))
     if run.is_fused:
         say_votes(run.fusion)
-    path, query = quote(str(run.path)), quote(_example_query(run))
-    say(f"next: clausal evaluate {path}\n      clausal predict {path} {query}")
+    assert run.path is not None
+    _say_next(run.path, run.graph)
     say(advice(run))
 
 
-def _train(
-    source: str | None,
-    clause_source: str | None,
-    unknown: Unknown | None,
-    preset: str | None,
-    config: Path | None,
-    assignments: list[str],
-    out: Path | None,
-    valid: float | None,
-    test: float | None,
-    split_seed: int | None,
-    race: bool,
-    start: Path | None,
-) -> Run:
-    if source is None:
-        raise InputError("give a graph to train on: a folder, a file, or the name of a data set")
-    if out is not None:
-        check_new_folder(out, "choose another --out, or go on with an unfinished run by --resume")
-    earlier: Run | None = None
-    begin: Any = preset
-    if start is not None:
-        earlier, begin = _read_start(start)
-        if clause_source is None and earlier.clauses:
-            clause_source = str(start / "clauses.txt")
-    graph, clauses, settings = read_graph_and_settings(
-        source,
-        clause_source,
-        unknown,
-        begin,
-        config,
-        assignments,
-        valid=valid,
-        test=test,
-        split_seed=split_seed,
-    )
+@dataclass(frozen=True)
+class _Inputs:
+    """What a training was told to begin with."""
 
-    target = out or _free_directory(f"{graph.name}-{settings.model.scorer}")
-    if out is None:
-        say(f"run directory {target}")
+    graph: str | None
+    clauses: str | None
+    unknown: Unknown | None
+    preset: str | None
+    config: Path | None
+    assignments: list[str]
+    out: Path | None
+    valid: float | None
+    test: float | None
+    split_seed: int | None
+    start: Path | None
+
+    def read(self) -> tuple[Graph, list[Clause], Settings, Path, Run | None]:
+        """Read the graph, the clauses and the settings; return also the run directory, and the run to start from."""
+        if self.graph is None:
+            raise InputError("give a graph to train on: a folder, a file, or the name of a data set")
+        if self.out is not None:
+            check_new_folder(self.out, "choose another --out, or go on with an unfinished run by --resume")
+        earlier: Run | None = None
+        begin: Any = self.preset
+        clause_source = self.clauses
+        if self.start is not None:
+            earlier, begin = _read_start(self.start)
+            if clause_source is None and earlier.clauses:
+                clause_source = str(self.start / "clauses.txt")
+        graph, clauses, settings = read_graph_and_settings(
+            self.graph,
+            clause_source,
+            self.unknown,
+            begin,
+            self.config,
+            self.assignments,
+            valid=self.valid,
+            test=self.test,
+            split_seed=self.split_seed,
+        )
+        target = self.out or _free_directory(f"{graph.name}-{settings.model.scorer}")
+        if self.out is None:
+            say(f"run directory {target}")
+        return graph, clauses, settings, target, earlier
+
+    def begin(self) -> Path:
+        """Read all of it, and make the run directory that several processes train in."""
+        from clausal.run.training import begin_together
+
+        graph, clauses, settings, target, _ = self.read()
+        _say_plan(clauses, settings)
+        return begin_together(target, graph, clauses, settings)
+
+    def told(self) -> dict[str, object]:
+        """Return what is no setting, by the names of options."""
+        return {
+            "graph": self.graph,
+            "--clauses": self.clauses,
+            "--unknown": self.unknown,
+            "--preset": self.preset,
+            "--out": self.out,
+            "--valid": self.valid,
+            "--test": self.test,
+            "--split-seed": self.split_seed,
+        }
+
+
+def _train(inputs: _Inputs, race: bool) -> Run:
+    graph, clauses, settings, target, earlier = inputs.read()
     if race:
         if settings.descriptions.given:
             raise InputError(f"--preset {BEST} races for the settings of models without descriptions; add --fast")
         from clausal.search import train_best
 
-        fixed = given_settings(config, assignments)
+        fixed = given_settings(inputs.config, inputs.assignments)
         with Bars() as bars:
             return train_best(graph, clauses, settings, out=target, fixed=fixed, observer=bars)
     from clausal.run import train as train_in
@@ -194,12 +240,10 @@ def _descriptions(text: str | None, vectors: str | None) -> list[str]:
     return [f"{name}={json.dumps(path, ensure_ascii=False)}" for name, path in given.items() if path is not None]
 
 
-def _resume(out: Path | None) -> Run:
+def _resume(out: Path) -> Run:
     from clausal.run.directory import RunDirectory
     from clausal.search import resume_best
 
-    if out is None:
-        raise InputError("--resume needs --out RUN: the directory of the run to go on with")
     directory = RunDirectory.open(out)
     if directory.finished:
         say(f"{out}: this training has finished already")
@@ -226,28 +270,55 @@ def _say_plan(clauses: list[Clause], settings: Settings) -> None:
         say(f"{number(len(clauses), 'clause')}, adversary {about.adversary}, weight {about.weight}")
 
 
-def _outcome(run: Run) -> tuple[str, str, list[dict[str, Any]]]:
+def _say_outcome(metrics: dict[str, Any], path: Path | None, format: Format) -> None:
+    """Say how the training went, and print what it measured."""
+    try:
+        outcome, split, rows = _outcome(metrics, path)
+    except (KeyError, TypeError, ValueError, AttributeError):  # a resumed run can have finished long ago
+        raise InputError(f"{path}/metrics.json: damaged: it does not hold what a training measures") from None
+    say(outcome)
+    if rows or format is not Format.table:
+        print_results(format, rows, metrics, title=f"{split} facts, filtered ranking")
+
+
+def _say_next(path: Path, graph: Graph) -> None:
+    shown, query = quote(str(path)), quote(_example_query(graph))
+    say(f"next: clausal evaluate {shown}\n      clausal predict {shown} {query}")
+
+
+def _say_end(path: Path | None, format: Format) -> None:
+    """Say how the training of several processes went, in the first of them, without loading the model."""
+    if path is None:
+        return
+    from clausal.run.directory import RunDirectory
+
+    directory = RunDirectory.open(path)
+    _say_outcome(directory.metrics, path, format)
+    _say_next(path, directory.graph)
+
+
+def _outcome(metrics: dict[str, Any], path: Path | None) -> tuple[str, str, list[dict[str, Any]]]:
     """Return how the training went in words, the split that it was measured on, and the rows of that."""
     from clausal.cli.output import evaluation_rows
 
-    training = run.metrics["training"]
+    training = metrics["training"]
     kept = f"epoch {training['best_epoch']} of {training['epochs']}"
     early = ", stopped early" if training["stopped_early"] else ""
-    split = "test" if "test" in run.metrics else "valid"
-    rows = evaluation_rows(run.metrics[split]) if split in run.metrics else []
+    split = "test" if "test" in metrics else "valid"
+    rows = evaluation_rows(metrics[split]) if split in metrics else []
     how = f"trained in {training['seconds']:.1f} s by the {training['step']} step{early}"
-    return f"{how}; kept the model of {kept} in {run.path}", split, rows
+    return f"{how}; kept the model of {kept} in {path}", split, rows
 
 
 def _free_directory(name: str) -> Path:
     return next(path for number in count(1) if not (path := Path("runs") / f"{name}-{number}").exists())
 
 
-def _example_query(run: Run) -> str:
-    facts = run.graph.test if len(run.graph.test) else run.graph.train
+def _example_query(graph: Graph) -> str:
+    facts = graph.test if len(graph.test) else graph.train
     subject, relation, _ = facts[0]
-    names = run.graph.display
-    return f"{names.relation(run.graph.relations[relation])}({names.entity(run.graph.entities[subject])}, ?)"
+    names = graph.display
+    return f"{names.relation(graph.relations[relation])}({names.entity(graph.entities[subject])}, ?)"
 
 
 def refuse_with_resume(**given: object) -> None:

@@ -15,6 +15,7 @@ from clausal.evaluation.counting import Counting, QueryBatch
 from clausal.evaluation.known import Ids, Known, KnownAnswers, object_queries, subject_queries
 from clausal.evaluation.protocol import Ranker, check_facts, not_numbers, scoring
 from clausal.evaluation.ranks import Counts, Ranks, Side, check_ties
+from clausal.evaluation.shared import SharedCounting, shared_table
 from clausal.fast import fastest
 from clausal.graph.graph import Facts
 from clausal.observer import Observer, replaces
@@ -44,6 +45,7 @@ def rank(
     check_ties(ties)
     check_facts(facts, predictor)
     entities, relations = predictor.num_entities, predictor.num_relations
+    table = shared_table(predictor)
     sides: dict[Side, _SideRanking] = {
         "subject": _SideRanking(
             subject_queries(facts, entities),
@@ -64,7 +66,10 @@ def rank(
     with scoring(predictor):
         sample = predictor.score(*torch.from_numpy(facts[:1].astype(np.int64)).to(predictor.device).unbind(dim=1))
         looked_at = 2 * len(facts) * entities
-        count = fastest(Counting, sample, looked_at)(sample, looked_at)
+        if table is not None:
+            count: Counting = SharedCounting(table)
+        else:
+            count = fastest(Counting, sample, looked_at)(sample, looked_at)
         rows = _queries_at_once(entities, sample.element_size() + count.bytes_per_score, memory)
         for side, task in sides.items():
             batches = []
@@ -129,6 +134,7 @@ class _SideRanking:
     def _count(self, queries: Tensor, batch: QueryBatch, entities: int, count: Counting) -> Tensor:
         """Score and count in a frame of its own, so that two batches of scores never live at once."""
         scores = self.score(queries)
+        entities = count.table.dealing.count() if isinstance(count, SharedCounting) else entities
         _check_scores(scores, len(queries), entities)
         return count(scores, batch)
 
@@ -154,5 +160,7 @@ def _check_scores(scores: Tensor, queries: int, entities: int) -> None:
             f"the link predictor returned scores of shape {list(scores.shape)} for {queries} queries "
             f"over {entities} entities; expected [{queries}, {entities}]"
         )
-    if scores.amax().isnan():  # the greatest of anything and not-a-number is not-a-number: one pass, no copy
+    if (
+        scores.numel() and scores.amax().isnan()
+    ):  # the greatest of anything and not-a-number is not-a-number: one pass, no copy
         raise not_numbers()

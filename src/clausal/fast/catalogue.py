@@ -15,6 +15,7 @@ from torch import Tensor
 from clausal.fast.kernels import LOSS_NUMBERS, find_kernels
 from clausal.fast.registry import FastForm, current_choice
 from clausal.model.encoders import FrozenTable, Table
+from clausal.model.row_table import RowTable
 from clausal.model.scorers.base import MultilinearScorer
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from clausal.adversary.clauses import ClauseGroup
     from clausal.adversary.hard.structure import Structure
     from clausal.evaluation.entities.middles import SortedMiddles
+    from clausal.model.domains import Domain
     from clausal.model.predictor import LinkPredictor
     from clausal.training.against_all.losses import AllEntitiesLoss
     from clausal.training.against_all.queries import Answers
@@ -96,6 +98,60 @@ def _fused_step(objective: Objective, optimizer: torch.optim.Optimizer) -> str |
     return found if isinstance(found, str) else None
 
 
+def _by_rows(objective: Objective, optimizer: torch.optim.Optimizer) -> str | None:
+    """Say why kernels cannot take the step by rows."""
+    predictor, facts = objective.predictor, objective.settings.facts
+    if facts.training != "corruption":
+        return "the fused one is for corruptions, and training against all entities is matrix products"
+    if predictor.rows_per_relation > 1:
+        return "the fused one reads a relation in one direction, and reciprocal relations have two vectors"
+    if facts.regulariser != "none":
+        return "the fused one has no regulariser of a batch's vectors"
+    if predictor.scorer.terms is None:
+        return f"{type(predictor.scorer).__name__} is not a sum of trilinear terms"
+    if facts.loss not in LOSS_NUMBERS:
+        return f"the fused one has no loss {facts.loss}"
+    found = find_kernels(predictor.device)
+    return found if isinstance(found, str) else None
+
+
+def _in_place(objective: Objective, optimizer: torch.optim.Optimizer) -> str | None:
+    """Say why kernels cannot step on the rows where they lie."""
+    table = objective.predictor.encoder
+    assert isinstance(table, RowTable)
+    if table.weight.device.type != "cpu":
+        return _ELSEWHERE
+    if table.peers.size == 1:
+        return "is for several processes"
+    if table.weight.dtype != torch.float32 or table.sums.shape != table.weight.shape:
+        return "is for single precision and a sum for each number"
+    if objective.predictor.domain.projection is None:
+        return f"the fused one cannot project onto {objective.predictor.domain!r}"
+    return _by_rows(objective, optimizer)
+
+
+def _rows_on_cpu(
+    table: RowTable, rows: Tensor, gradient: Tensor, rate: float, domain: Domain, *_: object
+) -> str | None:
+    if table.weight.device.type != "cpu":
+        return _ELSEWHERE
+    if find_spec("numba") is None:
+        return "needs numba: pip install numba"
+    if table.weight.dtype != torch.float32 or table.sums.shape != table.weight.shape:
+        return "is for single precision and a sum for each number"
+    return None if domain.projection is not None else "cannot project onto this domain"
+
+
+def _rows_on_gpu(
+    table: RowTable, rows: Tensor, gradient: Tensor, rate: float, domain: Domain, *_: object
+) -> str | None:
+    if table.weight.device.type != "cuda":
+        return _ELSEWHERE
+    if find_spec("triton") is None:
+        return "needs triton, which comes with torch on Linux"
+    return None if domain.projection is not None else "cannot project onto this domain"
+
+
 def _step_against_all(objective: Objective, optimizer: torch.optim.Optimizer) -> str | None:
     encoder = objective.predictor.encoder
     if objective.settings.facts.training == "corruption":
@@ -120,6 +176,8 @@ def _recorded_pass(step: Step) -> str | None:
     settings, device = step.objective.settings, step.objective.facts.device
     if device.type != "cuda":
         return _ELSEWHERE
+    if isinstance(step.objective.predictor.encoder, RowTable):
+        return "each batch fetches other rows"
     if step.objective.clauses.sampled:
         return "each epoch draws clauses anew, and a graph reads those of the first"
     if step.objective.groups and not step.objective.clause_loss.in_place:
@@ -220,6 +278,33 @@ FORMS = (
         "clausal.fast.step:FusedStep",
         _fused_step,
         loads_kernels=True,
+    ),
+    FastForm(
+        "step by rows in place",
+        "clausal.training.rows:RowStep",
+        "clausal.fast.shared:SharedStep",
+        _in_place,
+        loads_kernels=True,
+    ),
+    FastForm(
+        "step by rows with kernels",
+        "clausal.training.rows:RowStep",
+        "clausal.fast.rows:FusedRowStep",
+        _by_rows,
+        loads_kernels=True,
+    ),
+    FastForm(
+        "AdaGrad on rows by a CPU kernel",
+        "clausal.training.rows:descend_on_rows_",
+        "clausal.fast.cpu.rows:descend_on_rows_compiled_",
+        _rows_on_cpu,
+        loads_kernels=True,
+    ),
+    FastForm(
+        "AdaGrad on rows by a GPU kernel",
+        "clausal.training.rows:descend_on_rows_",
+        "clausal.fast.cuda.rows:descend_on_rows_by_kernel_",
+        _rows_on_gpu,
     ),
     FastForm(
         "step without tables of zeros",

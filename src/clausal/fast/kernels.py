@@ -107,6 +107,32 @@ class Kernels(Protocol):
         """Take an AdaGrad step, project the entities, and leave the gradients at zero."""
 
 
+class RowKernels(Protocol):
+    """The gradient of the facts of a batch by the rows that it has fetched."""
+
+    def __call__(
+        self, rows: Tensor, facts: Tensor, subjects: Tensor, objects: Tensor, relation_gradient: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Return J_F and ∇J_F by rows [rows, dim], and add ∇J_F by relations.
+
+        The entities of facts [b, 3] and of corruptions [negatives, b] are places among the rows.
+        """
+
+
+def find_row_kernels(device: torch.device) -> Callable[..., RowKernels] | str:
+    """Return what makes kernels for rows on a device, or why there are none."""
+    found = find_kernels(device)
+    if isinstance(found, str):
+        return found
+    if device.type == "cpu":
+        from clausal.fast.cpu.rows import CPURowKernels
+
+        return CPURowKernels
+    from clausal.fast.cuda.rows import CUDARowKernels
+
+    return CUDARowKernels
+
+
 def find_kernels(device: torch.device) -> Callable[[FusedModel], Kernels] | str:
     """Return what makes kernels for a model on a device, or why there are none."""
     if device.type == "cpu":

@@ -21,10 +21,12 @@ from clausal.model.model_f import PairPredictor
 from clausal.model.predictor import LinkPredictor
 from clausal.model.pretrained import read_vectors
 from clausal.model.reciprocal import ReciprocalPredictor
+from clausal.model.row_table import RowTable, row_table
 from clausal.model.scorers import ERMLP, SCORERS, ModelF, Scorer, TransE
-from clausal.model.tensors import generator_at
+from clausal.model.tensors import generator_at, seed_at
+from clausal.peers import ALONE, Dealing, Peers
 
-_INITIALISATION = 0  # a stream of random numbers; the others are in training/algorithm.py
+_INITIALISATION, _DEALING = 0, 4  # streams of random numbers; the others are in training/algorithm.py
 
 
 def make_predictor(
@@ -34,13 +36,20 @@ def make_predictor(
     scorer: Scorer | None = None,
     encoder: nn.Module | None = None,
     features: Sequence[Features] = (),
+    peers: Peers = ALONE,
+    by_rows: bool = False,
+    device: torch.device | None = None,
 ) -> LinkPredictor:
     """Build the predictor for a graph and initialise it from the seed; a user's modules are copied, not changed.
 
-    ``features`` are those of described entities.
+    ``features`` are those of described entities. Over several ``peers``, the rows of the entity table are dealt. A
+    table that is worked on ``by_rows``, as it then is, is made on the ``device``.
     """
     model, scorer, encoder = settings.model, deepcopy(scorer), deepcopy(encoder)
     dim = scorer.dim if scorer is not None else model.dim
+    if peers.size > 1 or by_rows or settings.train.by_rows:
+        check_by_rows(settings, own_encoder=encoder is not None)
+        encoder = make_row_table(len(graph.entities), dim, len(graph.train), settings, peers, device)
     if features:
         encoder = described_encoder(features, settings, dim)
     vectors = read_vectors(model.pretrained, graph.entities, dim, model.pretrained_names) if model.pretrained else None
@@ -52,10 +61,56 @@ def make_predictor(
         predictor.scale_(model.initial_scale)
     if features:
         predictor.trained = torch.from_numpy(trained_entities(graph))
+    table = row_table(predictor)
     if vectors is not None and type(predictor.encoder) is Table:
         predictor.encoder.weight.data.copy_(vectors)
         predictor.project_()
+    if vectors is not None and table is not None:
+        table.weight.data.copy_(vectors[table.dealing.own_ids().cpu()])
+        predictor.project_()
+    if table is not None and peers.size > 1:
+        predictor.trained = table.dealing.own_ids()  # corruptions are of own rows, which need not travel
     return predictor
+
+
+def check_by_rows(settings: Settings, *, own_encoder: bool = False) -> None:
+    """Refuse what a table that is worked on by rows cannot do."""
+    reason = ""
+    if own_encoder:
+        reason = "an own encoder has no rows"
+    elif settings.descriptions.given:
+        reason = "described entities have no rows of their own alone; leave out the descriptions"
+    elif SCORERS[settings.model.scorer] is ModelF:
+        reason = "model-f has vectors of entity pairs; choose another model.scorer"
+    elif settings.model.encoder == "frozen":
+        reason = 'frozen vectors are not trained; set model.encoder to "table"'
+    elif settings.train.optimizer != "adagrad":
+        reason = f'rows take AdaGrad\'s step, not that of {settings.train.optimizer}; set train.optimizer to "adagrad"'
+    elif settings.facts.l2_entities:
+        reason = "facts.l2_entities moves all rows in every step; set it to 0, or use facts.regulariser"
+    if reason:
+        raise InputError(f"training by rows (several processes, train.table_precision, train.adagrad_sums): {reason}")
+
+
+def make_row_table(
+    rows: int, dim: int, facts: int, settings: Settings, peers: Peers, device: torch.device | None = None
+) -> RowTable:
+    """Make this process's share of the table of entity vectors, not yet initialised from a seed."""
+    train = settings.train
+    dealing = Dealing.of(rows, peers.rank, peers.size, dealing_seed(settings), device)
+    dtype = torch.bfloat16 if train.table_precision == "bfloat16" else torch.float32
+    spare = 0
+    if peers.size > 1 and settings.facts.training == "corruption":
+        batch = settings.facts.batch_size or -(-facts // settings.facts.batches)
+        spare = 2 * -(-batch // peers.size)  # the subjects and objects of this process's part of a batch
+    table = RowTable(dim, dealing, peers, dtype=dtype, by_row=train.adagrad_sums == "row", spare=spare, device=device)
+    table.sums.fill_(train.initial_accumulator)
+    return table
+
+
+def dealing_seed(settings: Settings) -> int:
+    """Return the seed from which rows are dealt over processes, however many there are."""
+    return seed_at(settings.train.seed, _DEALING)
 
 
 def described_encoder(features: Sequence[Features], settings: Settings, dim: int) -> DescribedEncoder:

@@ -25,6 +25,14 @@ class Table(nn.Module):
         """Initialise by Xavier's rule over the whole matrix."""
         xavier_(self.weight, generator)
 
+    def own_vectors(self) -> Tensor:
+        """Return all vectors that this process has, in single precision [rows, dim]."""
+        return self.weight
+
+    def in_single_precision(self) -> Table:
+        """Return the same table with numbers in single precision, for as long as it is only read."""
+        return self
+
     def forward(self, ids: Tensor) -> Tensor:
         """Look up ids [...] → vectors [..., dim]."""
         return F.embedding(ids, self.weight)

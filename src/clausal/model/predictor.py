@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from clausal.model.described import DescribedEncoder
 from clausal.model.domains import Domain, Unbounded
 from clausal.model.encoders import FrozenTable, Table
+from clausal.model.row_table import RowTable
 from clausal.model.scorers.base import MultilinearScorer, Scorer
 
 
@@ -127,9 +128,9 @@ class LinkPredictor(nn.Module):
         return vectors if isinstance(self.encoder, Table) else self.domain.project(vectors)
 
     def encode_all(self) -> Tensor:
-        """Return the vectors of all entities [entities, dim]."""
+        """Return the vectors of all entities [entities, dim]; those of this process, where several have a share."""
         if isinstance(self.encoder, Table):
-            return self.encoder.weight
+            return self.encoder.own_vectors()
         return self.encode(torch.arange(self.num_entities, device=self.device))
 
     def relation(self, relations: Tensor) -> Tensor:
@@ -185,7 +186,12 @@ class LinkPredictor(nn.Module):
         return positive, torch.cat([with_subjects, with_objects])
 
     def random_arguments(self, shape: Sequence[int], generator: torch.Generator | None = None) -> Tensor:
-        """Return the vectors of randomly drawn entities [*shape, dim]: where an adversarial set starts."""
+        """Return the vectors of randomly drawn entities [*shape, dim]: where an adversarial set starts.
+
+        Of several processes each draws among its own, which are a random sample of all, so that nothing travels.
+        """
+        if isinstance(self.encoder, RowTable) and self.encoder.peers.size > 1:
+            return self.encoder.random_own_vectors(shape, generator)
         return self.encode(self.random_entities(shape, generator))
 
     def random_entities(self, shape: Sequence[int], generator: torch.Generator | None = None) -> Tensor:
@@ -206,10 +212,12 @@ class LinkPredictor(nn.Module):
 
     @torch.no_grad()
     def with_table(self) -> LinkPredictor:
-        """Return a predictor with every entity encoded once; itself if its encoder is a table already."""
-        if isinstance(self.encoder, Table):
+        """Return a predictor with every entity encoded once; itself if its encoder is such a table already."""
+        if isinstance(self.encoder, Table) and self.encoder.weight.dtype == self.relations.dtype:
             return self
-        table = FrozenTable(self.encode_all())
+        table = (
+            self.encoder.in_single_precision() if isinstance(self.encoder, Table) else FrozenTable(self.encode_all())
+        )
         copy = type(self)(
             table,
             self.scorer,

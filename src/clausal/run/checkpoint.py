@@ -54,6 +54,12 @@ def read_tensors(path: Path, expected: Mapping[str, Tensor] | None = None) -> tu
     return tensors, metadata
 
 
+def read_metadata(path: Path) -> dict[str, str]:
+    """Read what a file says beside its tensors, without reading these."""
+    with _opened(path) as file:
+        return dict(file.metadata() or {})
+
+
 def require_shape(path: Path, name: str, shape: tuple[int, ...]) -> None:
     """Check the shape of one tensor from the file's header, without reading the rest."""
     with _opened(path) as file:
@@ -123,6 +129,8 @@ def _check_tensors(
     if any(name.startswith("best/") for name in tensors):
         expected |= {f"best/{name}": value for name, value in model.items()}
     expected |= _expected_optimizer(training, tensors)
+    if training.table is not None:
+        expected["rows/sums"] = training.table.sums
     for name in expected.keys() ^ tensors.keys():
         raise ValueError(f"'{name}' is {'missing' if name in expected else 'not of this training'}")
     for name, like in expected.items():

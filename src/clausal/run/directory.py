@@ -39,7 +39,7 @@ from clausal.logic.parser import parse_clauses
 from clausal.logic.printer import print_clause
 from clausal.logic.syntax import Clause
 from clausal.model.features import Features
-from clausal.run.checkpoint import read_tensors, write_tensors
+from clausal.run.checkpoint import read_metadata, read_tensors, write_tensors
 from clausal.run.feature_files import read_features, write_features
 from clausal.run.storage import FACTS, LITERALS, PREFIXES, VOCABULARY, load_stored_graph, store_graph
 
@@ -226,11 +226,12 @@ class RunDirectory:
         if not path.is_file():
             return None
         tensors, metadata = read_tensors(path)
-        try:
-            position = json.loads(metadata["position"])
-        except (KeyError, ValueError, RecursionError):
-            raise InputError(f"{path}: damaged: it does not say how far the training had come") from None
-        return tensors, position
+        return tensors, _read_position(path, metadata)
+
+    def load_position(self) -> dict[str, Any] | None:
+        """Return how far the last saved state of one process had come, or None if there is none yet."""
+        path = self.path / CHECKPOINT
+        return _read_position(path, read_metadata(path)) if path.is_file() else None
 
     def append_log(self, record: Mapping[str, Any]) -> None:
         """Add one epoch to the log."""
@@ -256,12 +257,16 @@ class RunDirectory:
         self, tensors: Mapping[str, Tensor], metrics: Mapping[str, Any], calibration: Calibration | None = None
     ) -> None:
         """Write metrics, calibration and the final model, which marks the run as finished; drop the checkpoint."""
+        self.write_results(metrics, calibration)
+        write_tensors(self.path / MODEL, tensors, {}, self.temporary_folder)
+        self.drop_checkpoint()
+
+    def write_results(self, metrics: Mapping[str, Any], calibration: Calibration | None = None) -> None:
+        """Write metrics and calibration."""
         self._sync_log()
         write_json(self.path / "metrics.json", metrics, self.temporary_folder)
         if calibration is not None:
             write_json(self.path / CALIBRATION, calibration.to_dict(self.graph.relations), self.temporary_folder)
-        write_tensors(self.path / MODEL, tensors, {}, self.temporary_folder)
-        self.drop_checkpoint()
 
     def drop_checkpoint(self) -> None:
         """Remove what only an unfinished run needs; what cannot be removed does no harm."""
@@ -282,6 +287,15 @@ class RunDirectory:
             return Calibration.from_dict(read_json(path), self.graph.relations)
         except ValueError as error:
             raise InputError(f"{path}: damaged: {error}") from None
+
+
+def _read_position(path: Path, metadata: Mapping[str, str]) -> dict[str, Any]:
+    """Return how far a training had come, from what a checkpoint says beside its tensors."""
+    try:
+        position: dict[str, Any] = json.loads(metadata["position"])
+    except (KeyError, ValueError, RecursionError):
+        raise InputError(f"{path}: damaged: it does not say how far the training had come") from None
+    return position
 
 
 def _about(graph: Graph, custom: Sequence[str] = ()) -> dict[str, Any]:

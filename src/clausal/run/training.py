@@ -7,7 +7,7 @@ import os
 import platform
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -21,15 +21,22 @@ from clausal.config import Settings
 from clausal.errors import ClausalError, InputError, RunError, is_out_of_memory
 from clausal.evaluation import Calibration, calibrate, evaluate
 from clausal.graph.graph import Graph
+from clausal.logic import check_clauses
 from clausal.logic.syntax import Clause
+from clausal.model.build import check_by_rows
 from clausal.model.described import DescribedEncoder
+from clausal.model.predictor import LinkPredictor
+from clausal.model.row_table import row_table
 from clausal.model.scorers.base import Scorer
 from clausal.observer import Observer, Observers, all_arguments, replaces
+from clausal.peers import ALONE, Peers
 from clausal.run.checkpoint import restore
-from clausal.run.directory import CHECKPOINT, RunDirectory
+from clausal.run.directory import MODEL, RunDirectory
 from clausal.run.loading import load, require_custom
 from clausal.run.run import Run
+from clausal.run.shards import SHARDS, find_checkpoint, read_share, save_shards, write_model
 from clausal.training import AdversarialSetTraining, prepare
+from clausal.training.prepare import check_arguments
 from clausal.training.warm_start import WarmStart
 
 
@@ -82,7 +89,7 @@ def train(
         predictor = training.run(observer).eval()
         metrics = _metrics(training, graph, time.perf_counter() - started)
         observer.training_finished(metrics)
-        return Run(predictor, graph, clauses, settings, metrics, calibration=_calibrate(training, graph))
+        return Run(_ordinary(predictor), graph, clauses, settings, metrics, calibration=_calibrate(training, graph))
     given = {"scorer": scorer, "encoder": encoder, "adversary": adversary}
     custom = [name for name, module in given.items() if module is not None]
     origin = None if start is None else str(start.path or start.graph.name)
@@ -119,27 +126,69 @@ def resume(
             return load(out, scorer=scorer, encoder=encoder)
         if "adversary" in directory.custom and adversary is None:
             raise InputError(f"{out}: trained with its own adversary; pass it to clausal.resume as adversary=…")
-        graph, clauses = directory.graph, directory.clauses
-        training = prepare(
-            graph,
-            clauses,
-            directory.settings,
-            scorer=scorer,
-            encoder=encoder,
-            adversary=adversary,
-            features=directory.features,
-            observer=observer,
+        return _go_on(directory, ALONE, scorer, encoder, adversary, observer)
+
+
+def begin_together(out: str | Path, graph: Graph, clauses: Sequence[Clause], settings: Settings) -> Path:
+    """Make the run directory that several processes will train in, after checking what can be checked by one."""
+    check_arguments(graph, clauses, settings)
+    check_clauses(clauses, graph.entities, graph.relations)
+    check_by_rows(settings)
+    return RunDirectory.create(out, graph, clauses, settings).path
+
+
+@_enough_memory()
+def train_together(out: str | Path, peers: Peers, observer: Observer | None = None) -> dict[str, Any]:
+    """Train, or go on to train, in a run directory by several processes, each of which calls this; return the metrics.
+
+    The directory is on a file system that all of them share. When they have finished, it is a run like any other.
+    """
+    directory, observer = RunDirectory.open(out), observer or Observer()
+    if directory.finished:
+        return directory.metrics
+    if directory.custom:
+        raise InputError(f"{out}: trained with modules of a user's own, which one process alone can go on with")
+    if directory.racing:
+        raise InputError(f"{out}: its race for settings has not ended; go on with it in one process")
+    with directory.locked() if peers.first else nullcontext():
+        _go_on(directory, peers, observer=observer)
+    return RunDirectory(out).metrics
+
+
+def _go_on(
+    directory: RunDirectory,
+    peers: Peers,
+    scorer: Scorer | None = None,
+    encoder: nn.Module | None = None,
+    adversary: Adversary | None = None,
+    observer: Observer | None = None,
+) -> Run:
+    """Go on from the last checkpoint, or begin where there is none, and finish the run."""
+    observer = observer or Observer()
+    saved = find_checkpoint(directory)
+    if saved is None and "start" in directory.about:
+        raise InputError(
+            f"{directory.path}: stopped before its first pass, so that nothing is left of what it started from; train "
+            f"again with --from {directory.about['start']}, to another --out"
         )
-        state = directory.load_checkpoint()
-        if state is None and "start" in directory.about:
-            raise InputError(
-                f"{out}: stopped before its first pass, so that nothing is left of what it started from; train again "
-                f"with --from {directory.about['start']}, to another --out"
-            )
-        if state is not None:
-            restore(training, *state, origin=directory.path / CHECKPOINT)
+    graph, clauses = directory.graph, directory.clauses
+    training = prepare(
+        graph,
+        clauses,
+        directory.settings,
+        scorer=scorer,
+        encoder=encoder,
+        adversary=adversary,
+        features=directory.features,
+        peers=peers,
+        by_rows=saved is not None and len(saved.files) > 1,
+        observer=observer,
+    )
+    if saved is not None:
+        restore(training, read_share(saved, training), saved.position, origin=saved.files[0])
+    if peers.first:
         directory.rewind_log(training.position.epoch)
-        return _run_in(directory, training, graph, clauses, observer)
+    return _run_in(directory, training, graph, clauses, observer)
 
 
 class _Log(Observer):
@@ -166,20 +215,44 @@ def _run_in(
     warm = "start" in directory.about  # of which nothing but a checkpoint tells
     last_saved = -math.inf if warm and not training.position.passes else time.monotonic()
 
+    peers = training.peers
+
     def checkpoint(training: AdversarialSetTraining) -> None:
         nonlocal last_saved
-        if time.monotonic() - last_saved >= every:
+        due = torch.tensor([float(time.monotonic() - last_saved >= every)], device=training.predictor.device)
+        if not peers.from_first_(due).item():
+            return
+        if peers.size > 1:
+            save_shards(directory, training, peers)
+        else:
             directory.save_checkpoint(*training.state())
-            last_saved = time.monotonic()
+            (directory.path / SHARDS).unlink(missing_ok=True)
+        last_saved = time.monotonic()
 
     observer.training_started(training.settings, _obeyed(clauses, training.settings))
-    predictor = training.run(Observers(_Log(directory), observer), checkpoint).eval()
+    told = Observers(_Log(directory), observer) if peers.first else observer
+    predictor = training.run(told, checkpoint).eval()
     seconds = sum(record["seconds"] for record in directory.read_log())
     metrics = _metrics(training, graph, seconds) | _raced(directory)
     calibration = _calibrate(training, graph)
-    directory.finish(predictor.state_dict(), metrics, calibration)
+    if peers.first:
+        directory.write_results(metrics, calibration)
+    write_model(directory.path / MODEL, predictor, directory.temporary_folder)
+    peers.wait()
+    if peers.first:
+        directory.drop_checkpoint()
     observer.training_finished(metrics)
+    if peers.size == 1:
+        predictor = _ordinary(predictor)
     return Run(predictor, graph, clauses, training.settings, metrics, directory.path, calibration)
+
+
+def _ordinary(predictor: LinkPredictor) -> LinkPredictor:
+    """Return a predictor with a table like any other, once training has no use for its rows."""
+    table = row_table(predictor)
+    if table is not None:
+        predictor.encoder = table.as_plain_table()
+    return predictor
 
 
 def _raced(directory: RunDirectory) -> dict[str, Any]:
@@ -217,7 +290,9 @@ def keep(
         directory.append_log(record)
     metrics = _metrics(training, measured, sum(record["seconds"] for record in records))
     calibration = _calibrate(training, measured)
-    directory.finish(training.predictor.state_dict(), metrics, calibration)
+    directory.write_results(metrics, calibration)
+    write_model(directory.path / MODEL, training.predictor, directory.temporary_folder)
+    directory.drop_checkpoint()
 
 
 def _calibrate(training: AdversarialSetTraining, graph: Graph) -> Calibration | None:
@@ -229,7 +304,7 @@ def _calibrate(training: AdversarialSetTraining, graph: Graph) -> Calibration | 
 
 def _metrics(training: AdversarialSetTraining, graph: Graph, seconds: float) -> dict[str, Any]:
     """Measure the final model on valid and test, and say on what it was trained."""
-    predictor, at = training.predictor.with_table(), training.position
+    predictor, at, peers = training.predictor.with_table(), training.position, training.peers
     ties, best = training.settings.evaluate.ties, training.settings.evaluate.keep == "best"
     with training.choice.in_use():  # kernels that training has loaded rank too
         evaluations = {
@@ -250,6 +325,7 @@ def _metrics(training: AdversarialSetTraining, graph: Graph, seconds: float) -> 
             "device": str(predictor.device),
             "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
             "threads": torch.get_num_threads(),
+            **({"processes": peers.size, "bytes_per_step": training.bytes_per_step} if peers.size > 1 else {}),
             "versions": {
                 "clausal": clausal.__version__,
                 "torch": torch.__version__,

@@ -15,7 +15,7 @@ from math import isfinite
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from clausal.adversary.adversary import AdversarialSet, Adversary, from_tensors, to_tensors
 from clausal.adversary.clauses import ClauseGroup
@@ -24,12 +24,17 @@ from clausal.config import Settings
 from clausal.errors import RunError
 from clausal.fast import FormChoice, fastest
 from clausal.graph.graph import Graph
+from clausal.model.build import dealing_seed
 from clausal.model.predictor import LinkPredictor
+from clausal.model.row_table import peers_of, row_table
 from clausal.model.tensors import generator_at, seed_at
 from clausal.observer import Observer, PassReport
+from clausal.training.against_all import AgainstAll
+from clausal.training.against_all.by_rows import AgainstAllRowStep
 from clausal.training.averaging import ExponentialMovingAverage
 from clausal.training.objective import Objective
 from clausal.training.optimizers import make_optimizer, optimizer_tensors, restore_optimizer, squared_gradients
+from clausal.training.rows import RowStep
 from clausal.training.step import Losses, Pass, Step
 
 _ADVERSARY, _FACTS, _CLAUSES = 1, 2, 3  # streams of random numbers
@@ -89,13 +94,16 @@ class AdversarialSetTraining:
         self.choice = choice or FormChoice()
         with self.choice.in_use():
             self.objective = Objective.of(predictor, graph, groups, adversary, settings)
-            self.optimizer = make_optimizer(predictor.parameters(), settings.train)
+            self.table, self.peers = row_table(predictor), peers_of(predictor)
+            self.optimizer = make_optimizer(_stepped_on(predictor), settings.train)
             if predictor.feasible is not None:
                 predictor.feasible.metric = partial(squared_gradients, self.optimizer)
-            self.step = fastest(Step, self.objective, self.optimizer)(self.objective, self.optimizer)
+            kind = _kind_of_step(self.objective)
+            self.step = fastest(kind, self.objective, self.optimizer)(self.objective, self.optimizer)
             self.train_pass = fastest(Pass, self.step)(self.step)
         self.average = ExponentialMovingAverage(predictor, settings.train.averaging)
         self.position = Position()
+        self.bytes_per_step = 0
         self.best: dict[str, Tensor] = {}
 
     def run(
@@ -119,12 +127,19 @@ class AdversarialSetTraining:
                     certified = self._certify()
                     inconsistency = certified.get("certified", {}).get("inconsistency", report.inconsistency)
                     record = report.record() | certified | self._validate(inconsistency)
+                if self.peers.size > 1:
+                    record["bytes_per_step"] = self.bytes_per_step
                 record["seconds"] = round(time.perf_counter() - started, 4)
                 observer.epoch(record)
                 if checkpoint:
                     checkpoint(self)
         self.average.adopt()
         return self.adopt_best() if self.settings.evaluate.keep == "best" else self.predictor
+
+    @property
+    def dealing_seed(self) -> int:
+        """The seed from which rows are dealt over processes, however many there are."""
+        return dealing_seed(self.settings)
 
     def adopt_best(self) -> LinkPredictor:
         """Go back to the model that was best on valid, if some was validated, also after the last one was kept."""
@@ -170,7 +185,13 @@ class AdversarialSetTraining:
         order = torch.randperm(len(self.objective.facts), generator=generator, device=device)
         with torch.random.fork_rng([device] if device.type == "cuda" else []):
             torch.manual_seed(seed_at(seed, _FACTS, at.epoch, at.passes))  # for modules of users, such as dropout
+            if self.peers.size > 1:  # each process draws corruptions of its own
+                generator = generator_at(seed, _FACTS, at.epoch, at.passes, 1 + self.peers.rank, device=device)
+            sent = self.peers.sent
             losses = self.train_pass(order, generator)
+            self.bytes_per_step = (self.peers.sent - sent) // max(1, -(-len(order) // self.objective.batch_size))
+        for parameter in _stepped_on(self.predictor):  # machines may round differently
+            self.peers.from_first_(parameter.data)
         return self._report(losses)
 
     @torch.no_grad()
@@ -184,7 +205,9 @@ class AdversarialSetTraining:
             # A sum of parameters is finite where all of them are, and takes no memory.
             *(parameter.sum() for parameter in self.predictor.parameters()),
         ]
-        fact_loss, inconsistency, violated, *sums = torch.stack([number.double() for number in numbers]).tolist()
+        stacked = torch.stack([number.double() for number in numbers])
+        stacked[1:3] /= self.peers.size  # of which each process has its own, on its own adversarial set
+        fact_loss, inconsistency, violated, *sums = self.peers.sum_(stacked).tolist()
         report = PassReport(
             epoch=self.position.epoch + 1,
             passes=self.position.passes + 1,
@@ -221,7 +244,9 @@ class AdversarialSetTraining:
             return {}
         self.predictor.eval()
         metrics = dict(self.validate(self.predictor))
-        value = metrics[evaluate.ranked_by]
+        # What is decided is decided by the first of several processes.
+        decisive = torch.tensor([metrics[evaluate.ranked_by], inconsistency], dtype=torch.float64)
+        value, inconsistency = self.peers.from_first_(decisive.to(self.predictor.device)).tolist()
         if self._to_be_kept(value, inconsistency):
             at.kept, at.kept_inconsistency, at.best_epoch = value, inconsistency, at.epoch
             self.best = {name: tensor.clone() for name, tensor in self.predictor.state_dict().items()}
@@ -250,6 +275,7 @@ class AdversarialSetTraining:
         groups = {
             "model": self.predictor.state_dict(),
             "optimizer": optimizer_tensors(self.optimizer),
+            "rows": {} if self.table is None else {"sums": self.table.sums},
             "adversarial_set": to_tensors(self.objective.clauses.adversarial_set),
             "average": self.average.parameters,
             "best": self.best,
@@ -268,6 +294,8 @@ class AdversarialSetTraining:
         device = self.predictor.device
         self.predictor.load_state_dict(part("model"))
         restore_optimizer(self.optimizer, part("optimizer"))
+        if self.table is not None:
+            self.table.sums.copy_(part("rows")["sums"])
         found = {name: tensor.to(device) for name, tensor in part("adversarial_set").items()}
         self.draw_clauses(Position(**position).searched)
         with self.choice.in_use():
@@ -275,3 +303,16 @@ class AdversarialSetTraining:
         self.average.restore(part("average"))
         self.best = part("best")
         self.position = Position(**position)
+
+
+def _stepped_on(predictor: LinkPredictor) -> list[nn.Parameter]:
+    """Return what the optimiser steps on: all parameters but a table whose rows are stepped on one by one."""
+    table = row_table(predictor)
+    return [parameter for parameter in predictor.parameters() if table is None or parameter is not table.weight]
+
+
+def _kind_of_step(objective: Objective) -> type[Step]:
+    """Return the reference of the step that an objective needs."""
+    if row_table(objective.predictor) is None:
+        return Step
+    return AgainstAllRowStep if isinstance(objective.loss, AgainstAll) and objective.loss.whole_table else RowStep

@@ -34,11 +34,14 @@ class Corruption:
 
     def draw(self, facts: Tensor, generator: torch.Generator) -> Negatives:
         """Draw ``negatives`` other subjects and as many other objects for each fact [b, 3]."""
-        shape = (2 * self.negatives, len(facts))
-        ids = self._randint(shape, generator)
+        return Negatives(*self.predictor.candidates(self.draw_numbers(facts, generator), facts).chunk(2))
+
+    def draw_numbers(self, facts: Tensor, generator: torch.Generator) -> Tensor:
+        """Draw the same as numbers below ``num_candidates`` of the predictor [2 negatives, b], subjects first."""
+        ids = self._randint((2 * self.negatives, len(facts)), generator)
         if self.known is not None:
             self._redraw_known_(ids, facts, generator)
-        return Negatives(*self.predictor.candidates(ids, facts).chunk(2))
+        return ids
 
     def weights(self, facts: Tensor) -> Tensor | None:
         """Return the weights [2 negatives, b] of the loss terms, or None where all are 1."""

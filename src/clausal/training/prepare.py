@@ -33,6 +33,7 @@ from clausal.model.features import Features
 from clausal.model.predictor import LinkPredictor
 from clausal.model.scorers.base import MultilinearScorer, Scorer
 from clausal.observer import Observer
+from clausal.peers import ALONE, Peers
 from clausal.training.algorithm import AdversarialSetTraining, Certify, Validate
 from clausal.training.certified import CertifiedInconsistency
 from clausal.training.step import Step
@@ -99,20 +100,25 @@ def prepare(
     adversary: Adversary | None = None,
     start: WarmStart | None = None,
     features: Sequence[Features] | None = None,
+    peers: Peers = ALONE,
+    by_rows: bool = False,
     observer: Observer | None = None,
 ) -> AdversarialSetTraining:
     """Check everything and set up a training, ready to run or to be restored.
 
     ``scorer``, ``encoder`` and ``adversary`` are a user's own, in place of those that the settings name; ``start`` is
     what another model knows already; ``features`` are those of described entities, made from the settings' files where
-    they are not given; ``observer`` is given what a user should know about the clauses.
+    they are not given; ``peers`` are the processes that train together; ``by_rows`` lets one process work on its
+    table as these do; ``observer`` is given what a user should know about the clauses.
     """
     settings, observer = settings or Settings(), observer or Observer()
     check_arguments(graph, clauses, settings, scorer, encoder, adversary)
     check_clauses(clauses, graph.entities, graph.relations)
     device = find_device(settings.train.device)
     features = describe(graph, settings, observer) if features is None else features
-    predictor = make_predictor(graph, settings, scorer=scorer, encoder=encoder, features=features).to(device)
+    predictor = make_predictor(
+        graph, settings, scorer=scorer, encoder=encoder, features=features, peers=peers, by_rows=by_rows, device=device
+    ).to(device)
     if start is not None:
         start.give(predictor, graph, settings, observer)
     if predictor.scorer.distance and settings.facts.loss not in ("pairwise", "softmax"):

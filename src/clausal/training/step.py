@@ -30,6 +30,10 @@ class Step:
         self.objective = objective
         self.optimizer = optimizer
 
+    def own_part(self, batch: Tensor) -> Tensor:
+        """Return what this process takes of a batch, where several train together; here all of it."""
+        return batch
+
     def __call__(self, facts: Tensor, generator: torch.Generator) -> Losses:
         """Step on a batch of what a pass goes through."""
         objective = self.objective
@@ -57,6 +61,6 @@ class Pass:
         inconsistency = fact_loss.new_zeros(0)
         for number, batch in enumerate(order.split(objective.batch_size)):
             objective.clauses.take_turn(number)
-            batch_loss, inconsistency = self.step(objective.facts[batch].long(), generator)
+            batch_loss, inconsistency = self.step(objective.facts[self.step.own_part(batch)].long(), generator)
             fact_loss += batch_loss
         return Losses(fact_loss, inconsistency)

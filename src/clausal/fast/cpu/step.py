@@ -25,9 +25,15 @@ _BUCKETS = 4096
 
 @compiled_kernel
 def adagrad(parameters, sums, gradients, rows, rate, kind, low, high, first, last):  # type: ignore[no-untyped-def]
-    """θ ← proj(θ − η g / √Σg²), g being the sum over threads of gradients [threads, slots, dim], left at zero."""
+    """θ ← proj(θ − η g / √Σg²), g being the sum over threads of gradients [threads, slots, dim], left at zero.
+
+    Rows without sums are not stepped on: they are copies of rows that another process has.
+    """
     for slot in range(first, last):
-        if slot + _AHEAD < last:
+        if rows[slot] >= len(sums):
+            gradients[:, slot] = 0
+            continue
+        if slot + _AHEAD < last and rows[slot + _AHEAD] < len(sums):
             prefetch(parameters, rows[slot + _AHEAD])
             prefetch(sums, rows[slot + _AHEAD])
         row, total, g = parameters[rows[slot]], sums[rows[slot]], gradients[0, slot]
@@ -97,8 +103,13 @@ class CPUKernels:
         self._compile()
         self._named = as_array(model.named)
 
-    def add_fact_gradients(self, facts: Tensor, subjects: Tensor, objects: Tensor) -> Tensor:
+    def add_fact_gradients(
+        self, facts: Tensor, subjects: Tensor, objects: Tensor, further: NDArray[Any] | None = None
+    ) -> Tensor:
+        """Add ∇J_F and return J_F; ``further`` rows, in place of those that clauses name, get gradients later."""
         batch = as_array(facts), as_array(subjects), as_array(objects)
+        if further is not None:
+            self._named = further
         self._take_slots(*batch)
         model, kernel = self.model, fact_kernel(self.model.terms)
         tables = as_array(model.entities), as_array(model.relations)
@@ -118,6 +129,24 @@ class CPUKernels:
         self._descend(model.entities, entity_sums, self._entity_gradients, self._rows, rate, model.onto)
         self._descend(model.relations, relation_sums, self._relation_gradients, all_rows, rate, Projection())
         self._slots[self._rows] = -1
+
+    def gradients_of(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """Return the gradients of some rows of a batch, after that of the facts [rows, dim]."""
+        slots = self._slots[rows]
+        found: NDArray[Any] = self._entity_gradients[0, slots]
+        for other in self._entity_gradients[1:]:
+            found += other[slots]
+        return found
+
+    def add_gradients_of(self, rows: NDArray[Any], gradients: NDArray[Any]) -> None:
+        """Add gradients of distinct rows of a batch."""
+        self._entity_gradients[0, self._slots[rows]] += gradients
+
+    def sum_relation_gradients(self) -> None:
+        """Leave the gradients by relations of all threads in ``relation_gradient``."""
+        for other in self._relation_gradients[1:]:
+            self._relation_gradients[0] += other
+            other[:] = 0
 
     def _descend(
         self,

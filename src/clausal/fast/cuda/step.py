@@ -90,7 +90,7 @@ def descend_(parameters: Tensor, sums: Tensor, gradient: Tensor, rate: float, on
 
 def _sizes(model: FusedModel) -> dict[str, Any]:
     return {
-        **_weights(model.terms),
+        **term_weights(model.terms),
         "parts": model.terms.parts,
         "relation_parts": model.relations.shape[1] // model.width,
         "width": model.width,
@@ -99,7 +99,7 @@ def _sizes(model: FusedModel) -> dict[str, Any]:
     }
 
 
-def _weights(terms: Terms) -> dict[str, float]:
+def term_weights(terms: Terms) -> dict[str, float]:
     """Return the weight of each term, 0 where a scorer lacks it, as ``w_ρσω``."""
     assert terms.parts <= 2, "a kernel holds at most two parts of a vector"
     weights = {f"w{rho}{sigma}{omega}": 0.0 for rho in (0, 1) for sigma in (0, 1) for omega in (0, 1)}

@@ -74,13 +74,14 @@ class AgainstAll:
         asked = query_vectors(self.predictor, queries, known) if multilinear else None
         own = penalty(self.regulariser, self.predictor, queries, known, answers, asked)
         if asked is None:
-            return self.loss(self._scores(queries, known, candidates), queries.answers), self.regulariser_weight * own
+            return self.loss(self.scores(queries, known, candidates), queries.answers), self.regulariser_weight * own
         loss = _loss_of_products(asked, candidates, queries.answers, self.loss, self.precision)
         if self.relation_weight:
             loss = loss + self.relation_weight * relation_loss(self.predictor, queries, known, answers, self.precision)
         return loss, self.regulariser_weight * own
 
-    def _scores(self, queries: Queries, known: Tensor, candidates: Tensor) -> Tensor:
+    def scores(self, queries: Queries, known: Tensor, candidates: Tensor) -> Tensor:
+        """Score candidates [entities, dim] as answers, given the vectors of what is known in each query."""
         predictor, scorer = self.predictor, self.predictor.scorer
         relation = predictor.relation(queries.relation_rows(predictor))
         if predictor.rows_per_relation > 1:  # (?, r, o) is read as (o, r⁻¹, ?)

@@ -1,0 +1,53 @@
+"""Dealing: the rows of a table are dealt over processes at random, so that each has a fair sample of all of them.
+
+The order of dealing is drawn from a seed and does not depend on how many processes there are: row number n of that
+order goes to process n modulo their number.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class Dealing:
+    """Which process has which rows; one process alone has them in their own order."""
+
+    rows: int
+    rank: int = 0
+    size: int = 1
+    order: Tensor | None = None  # [rows], the place of each row in the order of dealing
+    own: Tensor | None = None  # [own rows], the rows of this process, in the order of its memory
+
+    @staticmethod
+    def of(rows: int, rank: int, size: int, seed: int, device: torch.device | None = None) -> Dealing:
+        """Deal rows over ``size`` processes, as process ``rank`` sees it."""
+        if size == 1:
+            return Dealing(rows)
+        dealt = torch.randperm(rows, generator=torch.Generator().manual_seed(seed))
+        order = torch.empty(rows, dtype=torch.int32)
+        order[dealt] = torch.arange(rows, dtype=torch.int32)
+        return Dealing(rows, rank, size, order.to(device), dealt[rank::size].clone().to(device))
+
+    def count(self) -> int:
+        """Return how many rows this process has."""
+        return self.rows if self.own is None else len(self.own)
+
+    def order_of(self, ids: Tensor) -> Tensor:
+        """Return the place of each row in the order of dealing."""
+        return ids if self.order is None else self.order[ids].long()
+
+    def owners(self, ids: Tensor) -> Tensor:
+        """Return the process that has each row."""
+        return torch.zeros_like(ids) if self.order is None else (self.order[ids] % self.size).long()
+
+    def places(self, ids: Tensor) -> Tensor:
+        """Return where each row lies in the memory of the process that has it."""
+        return ids if self.order is None else (self.order[ids] // self.size).long()
+
+    def own_ids(self, device: torch.device | None = None) -> Tensor:
+        """Return the ids of the rows of this process, in the order of its memory."""
+        return torch.arange(self.rows, device=device) if self.own is None else self.own

@@ -1,0 +1,1 @@
+from small_graphs import graph_folder  # noqa: F401

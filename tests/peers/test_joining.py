@@ -1,0 +1,156 @@
+"""How processes meet, and what keeps them from it: one message each, in bounded time."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import clausal
+from clausal.peers.joining import joined
+from command_line import clausal as command
+from command_line import refused
+from processes import received, started
+from small_graphs import train_options
+
+LONG = {"train__epochs": 200, "train__passes": 5, "evaluate__patience": 0, "train__checkpoint_seconds": 0}
+
+
+def join(cards, wait=30.0, version=None):
+    """Join with the card of this process, in the given version of clausal."""
+    if version is not None and os.environ["RANK"] == "1":
+        clausal.__version__ = version
+    with joined(cards[int(os.environ["RANK"])], gpu=False, wait=wait, trust_network=False) as peers:
+        return peers.size
+
+
+def answers(size, folder, *arguments, environment=None):
+    with started(join, size, folder, *arguments, environment=environment) as (_, pipes):
+        return [received(pipe) for pipe in pipes]
+
+
+def test_other_settings_are_refused_by_all_and_named(tmp_path):
+    for kind, message in answers(2, tmp_path, [{"train.seed": "1", "same": "x"}, {"train.seed": "2", "same": "x"}]):
+        assert kind == "failed"
+        assert "process 1 has train.seed = 2, but process 0 has 1" in message
+
+
+def test_another_version_is_refused_by_all_and_named(tmp_path):
+    for kind, message in answers(2, tmp_path, [{}, {}], 30.0, "9.9.9"):
+        assert kind == "failed"
+        assert f"process 1 has version 9.9.9 of clausal, but process 0 has {clausal.__version__}" in message
+
+
+def test_a_process_that_does_not_come_is_named(tmp_path):
+    two_of_three = {"WORLD_SIZE": "3", "LOCAL_WORLD_SIZE": "3"}
+    for kind, message in answers(2, tmp_path, [{}, {}], 1.0, environment=two_of_three):
+        assert kind == "failed"
+        assert "process 2 of 3 has not come within 1 s" in message
+        assert "--wait" in message
+
+
+def test_nobody_at_the_meeting_place_is_said_in_bounded_time(tmp_path):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        place = {"CLAUSAL_MEETING": "", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(taken.getsockname()[1])}
+    late = place | {"RANK": "1", "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2"}
+    ((kind, message),) = answers(1, tmp_path, [{}, {}], 1.0, environment=late)
+    assert kind == "failed"
+    assert "process 1 of 2 did not meet the others at 127.0.0.1" in message
+
+
+def test_a_port_in_use_is_said(tmp_path):
+    with socket.socket(socket.AF_INET6) as taken:
+        taken.bind(("::", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        place = {"CLAUSAL_MEETING": "", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
+        place |= {"RANK": "0", "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2"}
+        ((kind, message),) = answers(1, tmp_path, [{}], 2.0, environment=place)
+    assert kind == "failed"
+    assert f"port {port} is in use" in message
+
+
+@pytest.mark.parametrize(
+    ("environment", "fragment"),
+    [
+        ({"RANK": "0", "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "1", "MASTER_ADDR": "10.1.2.3"}, "--trust-network"),
+        ({"RANK": "5", "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2"}, "RANK is 5, but WORLD_SIZE is 2"),
+        ({"RANK": "0", "WORLD_SIZE": "two"}, "WORLD_SIZE is 'two'"),
+        ({"RANK": "0", "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2"}, "MASTER_ADDR is not set"),
+    ],
+)
+def test_what_the_environment_says_is_checked(monkeypatch, graph_folder, tmp_path, environment, fragment):
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    refused(command("train", graph_folder, "--out", tmp_path / "run"), fragment)
+
+
+@pytest.mark.parametrize(
+    ("options", "fragment"),
+    [
+        (["--processes", "0"], "expected 1 or more"),
+        (["--processes", "3"], "leave out --processes under torchrun"),
+        (["--preset", "best"], "--preset best without --fast trains in one process"),
+        (["--text", "texts.tsv"], "--text trains in one process"),
+    ],
+)
+def test_what_several_processes_cannot_do_is_refused(monkeypatch, graph_folder, tmp_path, options, fragment):
+    for name, value in {"RANK": "0", "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("CLAUSAL_MEETING", str(tmp_path))
+    refused(command("train", graph_folder, "--out", tmp_path / "run", *options), fragment)
+
+
+def launched(*arguments, **options):
+    """Start ``clausal`` as a user would."""
+    command = [sys.executable, "-m", "clausal", *map(str, arguments)]
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    return subprocess.Popen(
+        command, env=environment, text=True, stderr=subprocess.PIPE, stdout=subprocess.PIPE, **options
+    )
+
+
+def children(process):
+    """The processes that a process has started, by their rank."""
+    found = {}
+    for folder in (folder for folder in Path("/proc").iterdir() if folder.name.isdecimal()):
+        try:
+            parent = re.search(r"PPid:\t(\d+)", (folder / "status").read_text())
+            rank = re.search(r"\0RANK=(\d+)", (folder / "environ").read_text())
+        except OSError:
+            continue
+        if parent and rank and int(parent[1]) == process.pid:
+            found[int(rank[1])] = int(folder.name)
+    return found
+
+
+def test_the_command_starts_processes_and_says_which_one_was_killed(graph_folder, tmp_path):
+    run = tmp_path / "run"
+    with launched(*train_options(graph_folder, **LONG), "--out", run, "--processes", 2) as job:
+        until = time.monotonic() + 100
+        while not (run / "checkpoint" / "shards.json").exists():
+            assert job.poll() is None, job.stderr.read()
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        os.kill(children(job)[1], signal.SIGKILL)
+        killed = time.monotonic()
+        _, errors = job.communicate(timeout=60)
+        assert time.monotonic() - killed < 30
+    assert job.returncode == 1
+    assert "another process of this training has ended" in errors
+    assert "process 1 was killed by signal 9" in errors
+    assert "Traceback" not in errors
+
+
+def test_an_error_of_the_first_process_is_said_once(tmp_path):
+    with launched("train", tmp_path / "nothing.tsv", "--processes", 2) as job:
+        _, errors = job.communicate(timeout=100)
+    assert job.returncode == 2
+    assert errors.count("error:") == 1
+    assert "nothing.tsv" in errors
