@@ -31,7 +31,7 @@ class _PartlyFrozen(nn.Module):
 
     def backward(self, loss: Tensor) -> None:
         """Add the gradient of a loss to that of the rows that move."""
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         assert self.moving.grad is not None
         assert self.table.grad is not None
         # Not coalesced: that would sort rows that are only added up.
