@@ -70,12 +70,13 @@ def main() -> None:
             with options.out.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(record) + "\n")
             print(json.dumps(record), flush=True)
-    best = {}
-    for method in options.methods:
-        own = [record for record in found if record["method"] == method and "valid" in record]
-        if own:
-            best[method] = max(own, key=lambda record: float(record["valid"]["mrr"]))["settings"]
-    options.best.write_text(json.dumps(best, indent=1), encoding="utf-8")
+            options.best.write_text(json.dumps(best(found), indent=1), encoding="utf-8")
+
+
+def best(found: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the settings that rank valid best, of each method."""
+    ranked = sorted((record for record in found if "valid" in record), key=lambda record: float(record["valid"]["mrr"]))
+    return {record["method"]: record["settings"] for record in ranked}
 
 
 def drawn(draw: random.Random) -> dict[str, dict[str, Any]]:
