@@ -9,7 +9,8 @@ nothing, by n-grams of its text, by a sentence embedding, or by k of its facts, 
 are drawn among its facts with entities of train; the rest is ranked, without those between the same two entities, so
 that the reversed twin of a given fact is never asked for. Clauses say that four relations are symmetric. The number of
 passes is given: nothing is chosen on test. Each record is written when it is there; those that a file has are not made
-again. Sentence embeddings are made once: ``--embed MODEL --sentences vectors.parquet``.
+again. Sentence embeddings are made once: ``--embed MODEL --sentences vectors.parquet``. ``--settings`` are those that
+``inductive_search.py`` has chosen on valid.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +39,7 @@ from clausal.model import FrozenTable, LinkPredictor
 from clausal.model.features.features import embedded
 from clausal.observer import Observer
 from clausal.training import prepare
-from clausal.training.folding import fold_in
+from clausal.training.folding import REFINE, Limits, fold_in, refine
 from common.machine import describe_machine
 
 ROOT = Path(__file__).parent.parent
@@ -53,10 +56,11 @@ SETTINGS: dict[str, dict[str, Any]] = {
 METHODS: dict[str, dict[str, dict[str, Any]]] = {
     "n-grams": {"train": {"epochs": 9}, "descriptions": {"own_dropout": 1.0, "feature_dropout": 0.6}},
     "sentences": {"train": {"epochs": 9}, "descriptions": {"own_dropout": 1.0, "feature_dropout": 0.2}},
+    "both": {"train": {"epochs": 9}, "descriptions": {"own_dropout": 1.0, "feature_dropout": 0.5}},
     "facts": {
-        "train": {"epochs": 12, "learning_rate": 0.1},
-        "model": {"initial_scale": 0.1, "dim": 128},
-        "facts": {"regulariser": "n3", "regulariser_weight": 0.1},
+        "train": {"epochs": 30, "learning_rate": 0.1},
+        "model": {"initial_scale": 0.1},
+        "facts": {"regulariser": "n3", "regulariser_weight": 0.1, "candidates": "all"},
     },
 }
 
@@ -75,13 +79,15 @@ def main() -> None:
     """Make the records that are missing."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--texts", type=Path, required=True)
-    parser.add_argument(
-        "--sentences", type=Path, help="vectors of all texts: .parquet with the columns name and vector"
-    )
+    parser.add_argument("--sentences", type=Path, help="vectors of all texts, as for clausal train --vectors")
+    parser.add_argument("--names", type=Path, help="names of the rows of an .npy file of vectors")
     parser.add_argument("--embed", metavar="MODEL", help="make --sentences by this model of sentence-transformers")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
     parser.add_argument("--clauses", choices=("without", "with", "both"), default="both")
+    parser.add_argument("--settings", type=Path, help="JSON of settings by method, in place of those in this file")
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--workers", type=int, default=1, help="trainings at a time")
     parser.add_argument("--passes", type=int, help="of every training, for a try")
     parser.add_argument("--out", type=Path, default=ROOT / "results/inductive/wn18rr.jsonl")
     options = parser.parse_args()
@@ -89,17 +95,27 @@ def main() -> None:
     if options.embed:
         embed(options.embed, options.texts, whole, options.sentences)
     asked = {"without": [False], "with": [True], "both": [False, True]}[options.clauses]
-    for seed in options.seeds:
-        graph = whole.split_by_entities(seed=seed)
-        print(f"seed {seed}: {graph.summary()}", flush=True)
-        for clauses in asked:
-            for method in options.methods:
-                if method == "sentences" and options.sentences is None:
-                    continue
-                key = {"method": method, "clauses": clauses, "seed": seed}
-                if not any(key.items() <= record.items() for record in records(options.out)):
-                    source = {"n-grams": options.texts, "sentences": options.sentences}.get(method)
-                    measure(key, graph, source, options)
+    keys = [
+        {"method": method, "clauses": clauses, "seed": seed}
+        for seed in options.seeds
+        for clauses in asked
+        for method in options.methods
+        if options.sentences is not None or method not in ("sentences", "both")
+    ]
+    done = list(records(options.out))
+    left = [key for key in keys if not any(key.items() <= record.items() for record in done)]
+    for _ in in_processes(options.workers, measure, ((key, whole, options) for key in left)):
+        pass
+
+
+def in_processes(workers: int, work: Callable[..., Any], tasks: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
+    """Do tasks at the same time, each result when it is there; a single worker is this process."""
+    if workers == 1:
+        yield from (work(*task) for task in tasks)
+        return
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        for future in as_completed([pool.submit(work, *task) for task in tasks]):
+            yield future.result()
 
 
 def records(path: Path) -> Iterator[dict[str, Any]]:
@@ -117,22 +133,30 @@ def embed(model: str, texts: Path, graph: Graph, out: Path) -> None:
     parquet.write_table(pa.table({"name": list(graph.entities), "vector": list(vectors)}), out)
 
 
-def settings_of(method: str, source: Path | None, seed: int, passes: int | None) -> Settings:
-    """Return the settings of a method's training."""
+def settings_of(
+    method: str, options: argparse.Namespace, seed: int, chosen: Mapping[str, Mapping[str, Any]] | None = None
+) -> Settings:
+    """Return the settings of a method's training, with others in place of those of this file where they are given."""
     values = {section: dict(given) for section, given in SETTINGS.items()}
-    for section, given in METHODS[method].items():
-        values[section] = values.get(section, {}) | given
-    values["train"] |= {"seed": seed} | ({} if passes is None else {"epochs": passes})
-    if source is not None:
-        values["descriptions"] |= {"text" if method == "n-grams" else "vectors": str(source)}
+    for section, given in (METHODS[method] if chosen is None else chosen).items():
+        values[section] = values.get(section, {}) | dict(given)
+    values["train"] |= {"seed": seed, "device": options.device}
+    values["train"] |= {} if options.passes is None else {"epochs": options.passes}
+    if method in ("n-grams", "both"):
+        values["descriptions"] |= {"text": str(options.texts)}
+    if method in ("sentences", "both"):
+        values["descriptions"] |= {"vectors": str(options.sentences)}
+        values["descriptions"] |= {} if options.names is None else {"names": str(options.names)}
     return Settings.from_mapping(values)
 
 
-def measure(key: dict[str, Any], graph: Graph, source: Path | None, options: argparse.Namespace) -> None:
+def measure(key: dict[str, Any], whole: Graph, options: argparse.Namespace) -> None:
     """Train one model, rank test by it, and write the records."""
     print(key, flush=True)
     started = time.process_time()
-    settings = settings_of(key["method"], source, key["seed"], options.passes)
+    graph = whole.split_by_entities(seed=key["seed"])
+    better = json.loads(options.settings.read_text(encoding="utf-8")) if options.settings else {}
+    settings = settings_of(key["method"], options, key["seed"], better.get(key["method"]))
     rules = parse_clauses(CLAUSES) if key["clauses"] else ()
     made = by_facts if key["method"] == "facts" else by_descriptions
     found = made(graph, rules, settings)
@@ -143,7 +167,7 @@ def measure(key: dict[str, Any], graph: Graph, source: Path | None, options: arg
             cpu = {"cpu_seconds": round(time.process_time() - started, 1)}
             file.write(json.dumps(key | record | cpu | about) + "\n")
             file.flush()
-            print(f"  {record}", flush=True)
+            print(f"  {key} {record}", flush=True)
 
 
 def by_descriptions(graph: Graph, rules: Sequence[Any], settings: Settings) -> Iterator[dict[str, Any]]:
@@ -167,7 +191,7 @@ def by_facts(graph: Graph, rules: Sequence[Any], settings: Settings) -> Iterator
     assert list(known.entities) == names
     training = prepare(known, rules, settings, observer=Progress())
     trained = training.run(Progress()).eval()
-    vectors = torch.zeros(len(graph.entities), trained.scorer.dim)
+    vectors = torch.zeros(len(graph.entities), trained.scorer.dim, device=trained.device)
     vectors[torch.from_numpy(seen)] = trained.encode_all().detach()
     relations = torch.tensor([known.relations.ids([name])[0] for name in graph.relations])
     assert (relations >= 0).all()
@@ -178,12 +202,18 @@ def by_facts(graph: Graph, rules: Sequence[Any], settings: Settings) -> Iterator
             new = np.setdiff1d(given[:, [0, 2]], seen)
             numbers[new] = len(seen) + np.arange(len(new))
             rows = np.stack([numbers[given[:, 0]], given[:, 1], numbers[given[:, 2]]], 1)
-            folded = fold_in(
-                trained, torch.from_numpy(known.train), torch.from_numpy(rows), len(new), settings, observer=Observer()
-            )
-            whole = vectors.clone()
-            whole[torch.from_numpy(new)] = folded
-            yield {"facts": f"k = {count}"} | figures(_with(trained, whole), graph, asked)
+            folded = fold_in(trained, torch.from_numpy(known.train), torch.from_numpy(rows), len(new), settings)
+            table = torch.cat([trained.encode_all().detach(), folded])
+            for how in ("fold-in", "refined"):
+                if how == "refined":  # as an update does by default
+                    moving = torch.from_numpy(np.unique(rows[:, [0, 2]]).astype(np.int64)).to(table.device)
+                    facts = torch.from_numpy(np.concatenate([known.train, rows]))
+                    table[moving] = refine(
+                        _with(trained, table), facts, moving, settings, passes=REFINE, limits=Limits.of(trained)
+                    )
+                whole = vectors.clone()
+                whole[torch.from_numpy(np.concatenate([seen, new]))] = table
+                yield {"facts": f"k = {count}", "how": how} | figures(_with(trained, whole), graph, asked)
 
 
 def _named(graph: Graph, fact: Sequence[int]) -> tuple[str, str, str]:
@@ -194,7 +224,11 @@ def _named(graph: Graph, fact: Sequence[int]) -> tuple[str, str, str]:
 def _with(trained: LinkPredictor, vectors: torch.Tensor) -> LinkPredictor:
     """Return a predictor with other vectors of entities, by the same relations."""
     made = type(trained)(
-        FrozenTable(vectors), trained.scorer, num_entities=len(vectors), num_relations=trained.num_relations
+        FrozenTable(vectors),
+        trained.scorer,
+        num_entities=len(vectors),
+        num_relations=trained.num_relations,
+        domain=trained.domain,
     )
     made.relations = trained.relations
     return made.eval()

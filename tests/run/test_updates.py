@@ -50,7 +50,7 @@ def content(folder):
 
 def test_new_facts_and_entities_are_in_the_new_run(run, tmp_path):
     before = content(run.path)
-    updated = run.update(NEW, out=tmp_path / "new")
+    updated = run.update(NEW, refine=0, out=tmp_path / "new")
     assert content(run.path) == before
     again = load(tmp_path / "new")
     for one in (updated, again):
@@ -86,7 +86,7 @@ def test_clauses_that_hold_for_all_still_do(domain):
 
 def test_withdrawn_facts_are_gone_and_refining_lowers_their_scores(run):
     gone = names(run.graph, run.graph.train[[0, 5]])
-    updated = run.update(remove=gone)
+    updated = run.update(remove=gone, refine=0)
     assert names(updated.graph, updated.graph.train) == [
         fact for fact in names(run.graph, run.graph.train) if fact not in gone
     ]
@@ -100,7 +100,7 @@ def test_withdrawn_facts_are_gone_and_refining_lowers_their_scores(run):
 def test_a_fact_of_test_that_is_told_is_in_train_from_then_on(run):
     told = names(run.graph, run.graph.test[:1])
     said = []
-    updated = run.update(told, observer=Calling(message=said.append))
+    updated = run.update(told, refine=0, observer=Calling(message=said.append))
     assert told[0] not in names(updated.graph, updated.graph.test)
     assert told[0] in names(updated.graph, updated.graph.train)
     assert any("1 fact of test moved to train" in sentence for sentence in said)
@@ -220,7 +220,7 @@ def test_entities_of_the_demo_are_folded_in_nearly_as_well_as_trained():
     asked = graph.test[(hidden & (degree >= 3))[graph.test[:, [0, 2]]].any(1)]
     full = train(graph, clauses, SETTINGS)
     part = train(Graph.from_triples(**rows), clauses, SETTINGS)
-    grown = part.update(told, refine=60)
+    grown = part.update(told)
     assert len(asked) > 100
 
     own, labels = grown.graph.entities.ids(graph.entities), grown.graph.relations.ids(graph.relations)

@@ -37,9 +37,10 @@ def update(
         typer.Option(
             metavar="PASSES",
             min=0,
-            help="Then go so often over the facts of all that changed, and move known entities too.",
+            help="Then go so often over the facts of all that changed, and move known entities too; 0 moves new "
+            "ones alone.",
         ),
-    ] = 0,
+    ] = 30,
     device: DeviceOption = "auto",
     format: FormatOption = Format.table,
 ) -> None:

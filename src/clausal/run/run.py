@@ -180,17 +180,17 @@ class Run(Shown):
         facts: Any = None,
         *,
         remove: Any = None,
-        refine: int = 0,
+        refine: int = 30,
         out: str | Path | None = None,
         observer: Observer | None = None,
     ) -> Run:
         """Return this run on a graph with new facts, about known and new entities, and without those of ``remove``.
 
         Both are given in any form that ``load_graph`` takes: rows of names, a data frame, a file. New entities are
-        folded in: their vectors are solved for while all others and the relations stay as they are, so that every
-        clause that held for all entities still does. ``refine`` is how often to go over the facts of what changed
-        afterwards, which moves the vectors of known entities too, but of none that a clause names. ``out`` is a new run
-        directory for the result; this run stays as it is.
+        folded in: their vectors are solved for while all others and the relations stay as they are. Then ``refine``
+        passes over the facts of what changed move the vectors of known entities too, but of none that a clause names;
+        0 leaves them as they are. Every clause that held for all entities still does. ``out`` is a new run directory
+        for the result; this run stays as it is.
         """
         from clausal.run.updating import update_run
 

@@ -25,7 +25,7 @@ from clausal.model.predictor import LinkPredictor
 from clausal.observer import Observer
 from clausal.run.checkpoint import write_tensors
 from clausal.run.directory import MODEL, write_finished
-from clausal.training.folding import Limits, fold_in, refine, require_foldable
+from clausal.training.folding import REFINE, Limits, fold_in, refine, require_foldable
 
 if TYPE_CHECKING:
     from clausal.fusion import Fusion
@@ -175,7 +175,7 @@ def _say_kept(run: Run, change: Change, passes: int, observer: Observer) -> None
         parts += [count(len(change.withdrawn), "withdrawn fact")] * bool(len(change.withdrawn))
         observer.message(
             f"note: {' and '.join(parts)} left the vectors of known entities as they are: they count as facts, in "
-            "proofs and in votes; to move the vectors too, refine (--refine 30)"
+            f"proofs and in votes; to move the vectors too, refine (--refine {REFINE})"
         )
     observer.message("note: metrics and probabilities are those measured on the graph before; evaluate measures anew")
 

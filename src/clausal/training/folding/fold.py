@@ -20,6 +20,8 @@ from clausal.training.folding.start import start_vectors
 
 PASSES = 15
 """Passes over the facts of new entities."""
+REFINE = 30
+"""Passes over the facts of all that changed, for new entities and their neighbours together."""
 _BATCHES = 10
 """Batches in a pass over known facts, as a training has them."""
 _RATE = 0.5
@@ -28,7 +30,7 @@ _SAMPLE = 2048
 """Entities that stand for all others."""
 _MOST_FALSE = 4
 """Most facts that a moving entity is put into, where it does not belong, in a pass; each counts for several then."""
-_NUMBERS_AT_ONCE = 1 << 24
+_NUMBERS_AT_ONCE = 1 << 20
 
 
 @torch.no_grad()
@@ -134,14 +136,14 @@ class _Descent:
         return rows[torch.randperm(len(rows), generator=self.generator).to(rows.device)]
 
     def _step(self, facts: Tensor, entities: Tensor) -> None:
-        self.optimizer.zero_grad()
+        self.optimizer.zero_grad(set_to_none=False)
         with torch.enable_grad():
             for some in facts.split(self.at_once):
-                self.loss.own(some).backward()
+                self.nearby.backward(self.loss.own(some))
             for some in entities.split(self.at_once):
-                self.loss.out_of_place(some).backward()
+                self.nearby.backward(self.loss.out_of_place(some))
             if len(self.loss.gone):
-                self.loss.withdrawn().backward()
+                self.nearby.backward(self.loss.withdrawn())
         self.optimizer.step()
         self.limits.project_(self.nearby.vectors.data)
 

@@ -87,8 +87,8 @@ class FactsNearby:
 
     def _of_sample(self, facts: Tensor) -> tuple[Tensor, Tensor]:
         """Return the scores of the sample as answers for the subject, and for the object, of facts [b, sample]."""
-        predictor, sample = self.nearby.predictor, self.nearby.sample
-        known, candidates = predictor.encode(facts[:, [0, 2]]), predictor.encode(sample)
+        predictor = self.nearby.predictor
+        known, candidates = predictor.encode(facts[:, [0, 2]]), self.nearby.sampled_vectors
         forward, backward = predictor.relation(facts[:, 1]), predictor.relation(predictor.inverse(facts[:, 1]))
         objects = predictor.scorer.score_objects(known[:, 0], forward, candidates)
         if predictor.rows_per_relation == 2:  # (?, r, o) is read from object to subject

@@ -16,17 +16,29 @@ from clausal.model.predictor import LinkPredictor
 
 
 class _PartlyFrozen(nn.Module):
-    """A table whose last rows move."""
+    """A table whose last rows move; ``moving`` are these rows themselves, not a copy."""
 
     def __init__(self, frozen: Tensor, moving: Tensor) -> None:
         super().__init__()
-        self.register_buffer("frozen", frozen)
-        self.moving = nn.Parameter(moving.clone())
-        self.frozen: Tensor
+        self.still = len(frozen)
+        self.table = nn.Parameter(torch.cat([frozen, moving]))
+        self.moving = nn.Parameter(self.table.data[self.still :])
+        self.moving.grad = torch.zeros_like(self.moving)
 
     def forward(self, ids: Tensor) -> Tensor:
         """Look up ids [...] → vectors [..., dim]."""
-        return F.embedding(ids, torch.cat([self.frozen, self.moving]))
+        return F.embedding(ids, self.table, sparse=True)
+
+    def backward(self, loss: Tensor) -> None:
+        """Add the gradient of a loss to that of the rows that move."""
+        loss.backward()
+        assert self.moving.grad is not None
+        assert self.table.grad is not None
+        # Not coalesced: that would sort rows that are only added up.
+        rows, values = self.table.grad._indices()[0], self.table.grad._values()
+        moves = torch.nonzero(rows >= self.still).flatten()
+        self.moving.grad.index_add_(0, rows[moves] - self.still, values[moves])
+        self.table.grad = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +90,11 @@ class Nearby:
         """The vectors that move [moving, dim]."""
         assert isinstance(self.predictor.encoder, _PartlyFrozen)
         return self.predictor.encoder.moving
+
+    def backward(self, loss: Tensor) -> None:
+        """Add the gradient of a loss to that of the vectors that move."""
+        assert isinstance(self.predictor.encoder, _PartlyFrozen)
+        self.predictor.encoder.backward(loss)
 
     @property
     def sampled_vectors(self) -> Tensor:

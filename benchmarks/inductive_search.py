@@ -1,0 +1,115 @@
+"""Settings for entities that training has never seen, chosen on valid: a random search on WN18RR, split by entities.
+
+    python benchmarks/inductive_search.py --texts descriptions.tsv --sentences vectors.npy --names names.txt \\
+        --device cuda --workers 8 --seconds 100 --out search.jsonl --best best.json
+
+The seed of the split is one that ``inductive.py`` does not measure. Each trial draws settings of a method, trains
+without clauses and ranks valid; the best of each method go to ``--best``, for ``inductive.py --settings``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import time
+from pathlib import Path
+from typing import Any
+
+from clausal.errors import ClausalError
+from clausal.evaluation import evaluate
+from clausal.graph import Graph, load_graph
+from clausal.training import prepare
+from inductive import METHODS, chosen, in_processes, settings_of
+
+SEED = 3
+CHOICES: dict[str, list[Any]] = {
+    "model.scorer": ["complex", "complex", "complex", "simple", "distmult", "transe", "rescal"],
+    "model.dim": [256, 512, 512, 1024],
+    "model.domain": ["box", "box", "none"],
+    "model.reciprocal": [True, True, False],
+    "model.initial_scale": [0.3, 1.0, 1.0],
+    "facts.candidates": [512, 2048, 8192],
+    "facts.batch_size": [256, 512, 1024],
+    "facts.regulariser_weight": [0.0, 0.0, 0.003, 0.03],
+    "train.learning_rate": [0.02, 0.05, 0.1],
+    "train.epochs": [8, 15, 30],
+    "descriptions.feature_dropout": [0.2, 0.4, 0.6, 0.8],
+    "descriptions.own_dropout": [1.0, 1.0, 0.7],
+    "descriptions.hidden": [0, 0, 512, 1024],
+    "descriptions.buckets": [2**15, 2**17],
+}
+
+
+def main() -> None:
+    """Search, and write the best settings of each method."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--texts", type=Path, required=True)
+    parser.add_argument("--sentences", type=Path, required=True)
+    parser.add_argument("--names", type=Path)
+    parser.add_argument("--methods", nargs="+", choices=METHODS, default=["n-grams", "sentences", "both"])
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=100)
+    parser.add_argument("--trials", type=int, default=200)
+    parser.add_argument("--passes", type=int, help="of every training, for a try")
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--best", type=Path, required=True)
+    options = parser.parse_args()
+    options.end = time.time() + options.seconds
+    graph = load_graph("wn18rr").split_by_entities(seed=SEED)
+    draw = random.Random(0)
+    tasks = [
+        (options.methods[number % len(options.methods)], graph, drawn(draw), options)
+        for number in range(options.trials)
+    ]
+    found: list[dict[str, Any]] = []
+    for record in in_processes(options.workers, trial, tasks):
+        if record is not None:
+            found.append(record)
+            with options.out.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(record) + "\n")
+            print(json.dumps(record), flush=True)
+            options.best.write_text(json.dumps(best(found), indent=1), encoding="utf-8")
+
+
+def best(found: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the settings that rank valid best, of each method."""
+    ranked = sorted((record for record in found if "valid" in record), key=lambda record: float(record["valid"]["mrr"]))
+    return {record["method"]: record["settings"] for record in ranked}
+
+
+def drawn(draw: random.Random) -> dict[str, dict[str, Any]]:
+    """Draw the settings of a trial."""
+    values: dict[str, dict[str, Any]] = {}
+    for name, choices in CHOICES.items():
+        section, key = name.split(".")
+        values.setdefault(section, {})[key] = draw.choice(choices)
+    values["facts"]["regulariser"] = "n3" if values["facts"]["regulariser_weight"] else "none"
+    if values["model"]["scorer"] == "rescal":
+        values["model"]["dim"] = 128
+    if values["model"]["scorer"] in ("rescal", "transe"):  # what they score has no N3
+        values["facts"] |= {"regulariser": "none", "candidates": 512, "batch_size": 256}
+    return values
+
+
+def trial(
+    method: str, graph: Graph, values: dict[str, dict[str, Any]], options: argparse.Namespace
+) -> dict[str, Any] | None:
+    """Train with some settings and rank valid; None when the time is over."""
+    if time.time() > options.end:
+        return None
+    started = time.perf_counter()
+    record: dict[str, Any] = {"method": method, "settings": values}
+    try:
+        training = prepare(graph, (), settings_of(method, options, 0, values))
+        predictor = training.run().eval().with_table()
+        with training.choice.in_use():
+            record["valid"] = chosen(evaluate(predictor, graph, split="valid").filtered["both"])
+    except (ClausalError, RuntimeError) as error:  # settings that do not go together, or too much memory
+        record["error"] = " ".join(str(error).split())[:300]
+    return record | {"seconds": round(time.perf_counter() - started, 1)}
+
+
+if __name__ == "__main__":
+    main()
