@@ -12,9 +12,9 @@ from common.machine import in_words
 
 PAGE = Path(__file__).parents[2] / "docs/reference/zoo.md"
 _REMARK = """\
-*World, no valid* is the one graph where clauses cost more than noise. The race holds out facts of train there, and mined
-rules conclude 33 % of these from the rest, but only 12 % of the test facts from train: what helps the former costs the
-latter. Valid facts that are like the questions to come are the way out.
+*World, no valid* is the one graph where clauses cost more than noise. The race holds out facts of train there, and
+mined rules conclude 33 % of these from the rest, but only 12 % of the test facts from train: what helps the former
+costs the latter. Valid facts that are like the questions to come are the way out.
 """
 Record = dict[str, Any]
 

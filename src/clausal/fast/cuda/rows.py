@@ -55,9 +55,8 @@ def adagrad_on_rows(  # type: ignore[no-untyped-def]
         else:
             row = tl.where(norm > 1.0, row / norm, row)
     if table.dtype.element_ty == tl.bfloat16:
-        noise = (
-            tl.randint(tl.load(seed).to(tl.int32), place.to(tl.int32) * block + i).to(tl.int32, bitcast=True) & 0xFFFF
-        )
+        drawn = tl.randint(tl.load(seed).to(tl.int32), place.to(tl.int32) * block + i)
+        noise = drawn.to(tl.int32, bitcast=True) & 0xFFFF
         bits = (row.to(tl.int32, bitcast=True) + noise) & -65536
         tl.store(table + at, bits.to(tl.float32, bitcast=True).to(tl.bfloat16), mask=inside)
     else:
