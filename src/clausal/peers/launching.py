@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from clausal.errors import count
-from clausal.peers.joining import MEETING
+from clausal.peers.joining import ENDED, MEETING
 
 _POLL = 0.1
 _GRACE = 15.0  # seconds in which the others end by themselves, as they notice that one is gone
@@ -86,8 +86,8 @@ def _end(started: Sequence[subprocess.Popen[bytes]]) -> None:
 
 
 def _say(rank: int, code: int, errors: str) -> None:
-    """Say which process was the first to fail, unless it has had the terminal to say so itself."""
-    if rank == 0 and code > 0:
+    """Say which process was the first to fail, unless the first of all has said on the terminal why it has ended."""
+    if (rank == 0 and code > 0) or ENDED in errors:
         return
     if code < 0:
         ended = f"was killed by signal {-code}" + (", as a system does that is out of memory" if code == -9 else "")
