@@ -55,6 +55,8 @@ def launch(processes: int, arguments: Sequence[str]) -> int:
             signal.signal(signal.SIGTERM, before)
         if failed is None:
             return 0
+        if ENDED in errors[failed].read_text(errors="replace"):  # it only was the first to be gone
+            failed = 0
         _say(failed, started[failed].returncode, errors[failed].read_text(errors="replace").strip())
     return max(1, started[failed].returncode)
 
@@ -86,8 +88,8 @@ def _end(started: Sequence[subprocess.Popen[bytes]]) -> None:
 
 
 def _say(rank: int, code: int, errors: str) -> None:
-    """Say which process was the first to fail, unless the first of all has said on the terminal why it has ended."""
-    if (rank == 0 and code > 0) or ENDED in errors:
+    """Say which process was the first to fail, unless it has had the terminal to say so itself."""
+    if rank == 0 and code > 0:
         return
     if code < 0:
         ended = f"was killed by signal {-code}" + (", as a system does that is out of memory" if code == -9 else "")
