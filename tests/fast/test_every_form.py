@@ -21,7 +21,9 @@ from clausal.fast.registry import name_of
 from clausal.graph import Graph
 from clausal.logic import parse_clauses
 from clausal.model import Cube
+from clausal.model.row_table import RowTable
 from clausal.observer import Calling
+from clausal.peers import Dealing
 from clausal.training import prepare
 from clausal.training.against_all.losses import BinaryCrossEntropy, Softmax
 from clausal.training.against_all.queries import Answers
@@ -61,7 +63,7 @@ def clause_losses(kind, device):
     return values
 
 
-def training(device, against_all=False, step="eager"):
+def training(device, against_all=False, step="eager", **options):
     facts = {"training": "1-vs-all", "loss": "softmax", "regulariser": "n3"} if against_all else {"loss": "logistic"}
     settings = {
         "model": {"scorer": "complex", "dim": 8},
@@ -69,12 +71,13 @@ def training(device, against_all=False, step="eager"):
         "train": {"step": step, "device": device, "epochs": 3, "passes": 2},
         "evaluate": {"every": 0},
     }
-    return prepare(GRAPH, CLAUSES, Settings.from_mapping(settings), observer=Calling(message=lambda text: None))
+    given = Settings.from_mapping(settings)
+    return prepare(GRAPH, CLAUSES, given, observer=Calling(message=lambda text: None), **options)
 
 
-def steps(kind, device, against_all=False):
+def steps(kind, device, against_all=False, **options):
     """The parameters after a few passes by steps of a kind."""
-    some = training(device, against_all)
+    some = training(device, against_all, **options)
     some.step = kind(some.objective, some.optimizer)
     some.train_pass.step = some.step
     return [parameter.detach() for parameter in some.run().parameters()]
@@ -105,6 +108,21 @@ def adagrad(kind, device):
         (factor * table.sin()).sum().backward()
         optimizer.step()
     return [table.detach()]
+
+
+def rows_stepped_on(function, device):
+    generator = torch.Generator().manual_seed(0)
+    found = []
+    for by_row in (False, True) if device == "cuda" else (False,):
+        table = RowTable(5, Dealing(9), by_row=by_row, device=torch.device(device))
+        table.weight.data.copy_(torch.rand(9, 5, generator=generator))
+        table.sums.fill_(0.1)
+        rows = torch.tensor([1, 4, 8], device=device)
+        for _ in range(3):
+            gradient = torch.randn(3, 5, generator=generator).to(device)
+            function(table, rows, gradient, 0.3, Cube(), torch.Generator(device))
+        found += [table.weight.detach(), table.sums]
+    return found
 
 
 def counts(kind, device):
@@ -185,6 +203,10 @@ CASES = {
     "clause loss by CPU kernels": ("cpu", clause_losses),
     "clause loss by features": ("cpu", clause_losses),
     "step by kernels": ("cpu", steps),
+    "step by rows in place": ("cpu", lambda kind, device: steps(kind, device, by_rows=True)),
+    "step by rows with kernels": ("cpu", lambda kind, device: steps(kind, device, by_rows=True)),
+    "AdaGrad on rows by a CPU kernel": ("cpu", rows_stepped_on),
+    "AdaGrad on rows by a GPU kernel": ("cuda", rows_stepped_on),
     "step without tables of zeros": ("cpu", lambda kind, device: steps(kind, device, against_all=True)),
     "products with all entities in pieces": ("cpu", products_with_all),
     "passes as a CUDA graph": ("cuda", passes),

@@ -48,9 +48,9 @@ def test_another_version_is_refused_by_all_and_named(tmp_path):
 
 def test_a_process_that_does_not_come_is_named(tmp_path):
     two_of_three = {"WORLD_SIZE": "3", "LOCAL_WORLD_SIZE": "3"}
-    for kind, message in answers(2, tmp_path, [{}, {}], 1.0, environment=two_of_three):
+    for kind, message in answers(2, tmp_path, [{}, {}], 5.0, environment=two_of_three):
         assert kind == "failed"
-        assert "process 2 of 3 has not come within 1 s" in message
+        assert "process 2 of 3 has not come within 5 s" in message
         assert "--wait" in message
 
 
@@ -133,7 +133,7 @@ def children(process):
 def test_the_command_starts_processes_and_says_which_one_was_killed(graph_folder, tmp_path):
     run = tmp_path / "run"
     with launched(*train_options(graph_folder, **LONG), "--out", run, "--processes", 2) as job:
-        until = time.monotonic() + 100
+        until = time.monotonic() + 240
         while not (run / "checkpoint" / "shards.json").exists():
             assert job.poll() is None, job.stderr.read()
             assert time.monotonic() < until
@@ -150,7 +150,7 @@ def test_the_command_starts_processes_and_says_which_one_was_killed(graph_folder
 
 def test_an_error_of_the_first_process_is_said_once(tmp_path):
     with launched("train", tmp_path / "nothing.tsv", "--processes", 2) as job:
-        _, errors = job.communicate(timeout=100)
+        _, errors = job.communicate(timeout=240)
     assert job.returncode == 2
     assert errors.count("error:") == 1
     assert "nothing.tsv" in errors

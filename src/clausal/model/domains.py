@@ -11,6 +11,9 @@ from torch import Tensor
 
 from clausal.errors import InputError
 
+_AT_ONCE = 1 << 16
+"""Rows of a table that are projected at a time."""
+
 
 class Projection(NamedTuple):
     """How rows are projected: ``clip`` to [low, high], to the ``sphere`` of norm 1, or into its ``ball``."""
@@ -55,7 +58,11 @@ class Domain(ABC):
         """Project in place: the paper's proj(h)."""
         if vectors.is_meta:  # there are no values; and torch would import its compiler to find that out
             return vectors
-        return vectors.copy_(self.project(vectors))
+        for rows in (
+            vectors.split(_AT_ONCE) if vectors.dim() > 1 else [vectors]
+        ):  # a large table has no room for another
+            rows.copy_(self.project(rows))
+        return vectors
 
     def contains(self, vectors: Tensor, tolerance: float = 1e-5) -> Tensor:
         """Say for each vector whether it lies in the domain. Shape [...]."""

@@ -21,7 +21,7 @@ from clausal.peers import ALONE, Dealing, Peers
 if TYPE_CHECKING:
     from clausal.model.predictor import LinkPredictor
 
-_AT_ONCE = 1 << 20
+_AT_ONCE = 1 << 16
 """Rows that are drawn at a time."""
 
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 MEETING = "CLAUSAL_MEETING"
 """Names, in the environment, the folder in which processes meet that clausal itself has started on this machine."""
+ENDED = "process 0 has ended"
+"""What another process says when the first one could not do what all were waiting for."""
 PATIENCE = timedelta(minutes=10)
 """How long an exchange may wait for a process that is slow; one that has ended is noticed at once."""
 _POLL = 0.1
@@ -97,7 +99,7 @@ class Together(Group):
             return text
         answer = json.loads(self._wait_for(key))
         if "ended" in answer:
-            raise RunError(f"process 0 has ended: {answer['ended']}")
+            raise RunError(f"{ENDED}: {answer['ended']}")
         return str(answer["told"])
 
     def _wait_for(self, key: str) -> bytes:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from clausal.errors import count
-from clausal.peers.joining import MEETING
+from clausal.peers.joining import ENDED, MEETING
 
 _POLL = 0.1
 _GRACE = 15.0  # seconds in which the others end by themselves, as they notice that one is gone
@@ -55,6 +55,8 @@ def launch(processes: int, arguments: Sequence[str]) -> int:
             signal.signal(signal.SIGTERM, before)
         if failed is None:
             return 0
+        if ENDED in errors[failed].read_text(errors="replace"):  # it only was the first to be gone
+            failed = 0
         _say(failed, started[failed].returncode, errors[failed].read_text(errors="replace").strip())
     return max(1, started[failed].returncode)
 

@@ -19,6 +19,7 @@ from clausal.model.domains import is_non_negative
 from clausal.model.encoders import FrozenTable, Table
 from clausal.model.orders import ParameterOrder, parameter_order
 from clausal.model.predictor import LinkPredictor
+from clausal.model.row_table import RowTable
 
 _SHOWN = 20
 
@@ -95,9 +96,9 @@ def _why_not(predictor: LinkPredictor, order: ParameterOrder | None, asked: Sequ
         return (
             f'{what} can be ordered on vectors without negative numbers alone ("cube", "cone"), not on "{domain.name}"'
         )
-    own = isinstance(predictor.encoder, Table) and not isinstance(predictor.encoder, FrozenTable)
+    own = isinstance(predictor.encoder, Table) and not isinstance(predictor.encoder, FrozenTable | RowTable)
     if classes and (predictor.of_pairs or not own):
-        return "classes can be ordered where entities have vectors that are trained, of their own"
+        return "classes can be ordered where entities have vectors that are trained, of their own, in one plain table"
     return None
 
 
