@@ -166,3 +166,40 @@ def test_a_damaged_file_of_features_is_refused(run, tmp_path):
     (copy / "features.safetensors").unlink()
     with pytest.raises(InputError, match=r"features.safetensors: missing"):
         clausal.load(copy)
+
+
+def test_an_update_takes_new_facts_and_texts(tmp_path):
+    texts = write_texts(tmp_path / "texts.tsv", animal_texts())
+    run = train_described(texts, out=tmp_path / "run")
+    facts = [("rex", "is_a", "dog"), ("rex", "eats", "dog food"), ("tom", "is_a", "cat")]
+    still = run.update(facts, descriptions={"rex": "a brave dog that lives on a farm"}, refine=0)
+    known = run.predictor.num_entities
+    assert torch.equal(still.predictor.encode_all()[:known], run.predictor.encode_all())
+    updated = run.update(facts, descriptions={"rex": "a brave dog that lives on a farm"}, out=tmp_path / "new")
+    again = clausal.load(tmp_path / "new")
+    for one in (still, updated, again):
+        assert one.predictor.domain.contains(one.predictor.encode_all()).all()
+        assert one.predict("is_a(rex, ?)", 1)[0].object == "dog"
+        assert one.predict("is_a(tom, ?)", 1)[0].object == "cat"
+        assert one.predict('is_a("a green horse that lives on a farm", ?)', 1)[0].object == "horse"
+    assert torch.equal(again.predictor.encode_all(), updated.predictor.encode_all())
+    before, after = run.certify(entities=False), again.certify(entities=False)
+    assert [one.bound for one in before.clauses] == [one.bound for one in after.clauses]
+    assert again.update([("max", "is_a", "fish")]).predict("is_a(max, ?)", 1)[0].object == "fish"
+
+
+@pytest.mark.parametrize(
+    ("descriptions", "message"),
+    [({"bob": "a dog"}, "'bob' is in no new fact"), ({"dog": "a dog"}, "'dog' is an entity of the run already")],
+)
+def test_an_update_refuses_descriptions_of_other_names(run, descriptions, message):
+    with pytest.raises(InputError, match=message):
+        run.update([("rex", "is_a", "dog")], descriptions=descriptions)
+
+
+def test_a_layer_between_features_and_vectors_is_kept(texts, tmp_path):
+    run = train_described(texts, out=tmp_path / "run", clauses="", descriptions={"hidden": 32})
+    question = 'is_a("a green dog that lives on a farm", ?)'
+    assert clausal.load(tmp_path / "run").predict(question, 3) == run.predict(question, 3)
+    assert run.predict(question, 1)[0].object == "dog"
+    assert run.predictor.domain.contains(run.describe({"rex": "a dog"}).predictor.encode_all()).all()

@@ -10,6 +10,7 @@ import typer
 
 from clausal.choices import BASE_IRI
 from clausal.cli.closure import ConsistentOption, EntailedOption, RankingOption, say_left_out
+from clausal.cli.describing import DescribeOption, with_described
 from clausal.cli.inputs import BaseOption, DeviceOption, RdfStarOption, read_clauses
 from clausal.cli.output import Format, FormatOption, NamesOption, Row, print_results, print_text, say, shown_names
 from clausal.cli.progress import Bars
@@ -38,14 +39,7 @@ def predict(
         Path | None,
         typer.Option(metavar="FILE", help="Instead of QUERY: a file of questions, one a line, answered together."),
     ] = None,
-    describe: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Entities that the run has never seen: names and texts (or vectors), for a run trained with --text "
-            "(or --vectors).",
-        ),
-    ] = None,
+    describe: DescribeOption = None,
     k: Annotated[int, typer.Option("-k", help="How many answers.")] = 10,
     new: Annotated[bool, typer.Option("--new", help="Leave out facts that the graph already has.")] = False,
     explain: Annotated[
@@ -91,7 +85,7 @@ def predict(
         check_base(base_iri)
     loaded = load(run, device=device)
     if describe is not None:
-        loaded = _with_described(loaded, describe)
+        loaded = with_described(loaded, describe)
     others = None if clauses is None else fitting(clauses, read_clauses(clauses), loaded.graph, unknown)
     # A misspelt name is reported before a closure that may take long.
     texts = {"": query} if query is not None else _read(questions)
@@ -133,19 +127,6 @@ def predict(
             which = "" if query is not None else f"{display.fact(question)}: "
             why = "or the clauses forbid it" if consistent else "that could be one"
             say(f"{which}no answers: the graph has every fact {why}")
-
-
-def _with_described(run: Run, path: Path) -> Run:
-    """Add the entities that a file describes."""
-    from clausal.run.unseen import read_descriptions
-
-    try:
-        more = run.describe(read_descriptions(path, run.predictor, lambda sentence: say(f"note: {sentence}")))
-    except InputError as error:
-        raise InputError(f"{path}: {str(error).removeprefix(f'{path}: ')}") from None
-    added = len(more.graph.entities) - len(run.graph.entities)
-    say(f"{path}: {count(added, 'entity', 'entities')} that the run has never seen")
-    return more
 
 
 def _with_texts(run: Run, questions: Sequence[str]) -> Run:

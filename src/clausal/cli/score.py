@@ -12,6 +12,7 @@ import typer
 
 from clausal.choices import UnknownNames
 from clausal.cli.closure import ConsistentOption, RankingOption, say_left_out
+from clausal.cli.describing import DescribeOption, with_described
 from clausal.cli.inputs import ColumnsOption, DeviceOption, Header, HeaderOption, read_clauses
 from clausal.cli.output import Format, FormatOption, NamesOption, print_results, say, shown_names
 from clausal.cli.progress import Bars
@@ -34,6 +35,7 @@ def score(
         Path | None,
         typer.Option(metavar="FILE", help="Write the scores to this .parquet, .csv or .tsv, however many there are."),
     ] = None,
+    describe: DescribeOption = None,
     unknown: Annotated[
         UnknownNames, typer.Option(help="'skip' leaves out facts with a name that the run does not know.")
     ] = "refuse",
@@ -60,6 +62,8 @@ def score(
     if out is not None:
         check_scores_target(out)
     loaded = load(run, device=device)
+    if describe is not None:
+        loaded = with_described(loaded, describe)
     display = shown_names(loaded.graph, names, format)
     others = None if clauses is None else fitting(clauses, read_clauses(clauses), loaded.graph, None)
     if chosen == "entailed":

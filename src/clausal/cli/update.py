@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from clausal.cli.describing import DescribeOption
 from clausal.cli.inputs import DeviceOption, read_graph, reads_graph
 from clausal.cli.output import Format, FormatOption, print_results, say
 from clausal.cli.progress import Bars
@@ -41,6 +42,7 @@ def update(
             "ones alone.",
         ),
     ] = 30,
+    describe: DescribeOption = None,
     device: DeviceOption = "auto",
     format: FormatOption = Format.table,
 ) -> None:
@@ -54,9 +56,18 @@ def update(
     loaded = load(run, device=device)
     added = None if facts is None else read_graph(facts, whole=True)
     withdrawn = None if remove is None else read_graph(remove, whole=True)
+    descriptions = None if describe is None else _descriptions(loaded, describe)
     with Bars(doing="updating") as bars:
-        updated = loaded.update(added, remove=withdrawn, refine=refine, out=out, observer=bars)
+        updated = loaded.update(
+            added, remove=withdrawn, refine=refine, descriptions=descriptions, out=out, observer=bars
+        )
     _report(updated, out, format)
+
+
+def _descriptions(run: Run, path: Path) -> dict[str, Any]:
+    from clausal.run.unseen import read_descriptions
+
+    return read_descriptions(path, run.predictor, lambda sentence: say(f"note: {sentence}"))
 
 
 def _report(run: Run, out: Path, format: Format) -> None:

@@ -70,9 +70,9 @@ class DescribedEncoder(nn.Module):
         if self.training and self.own_dropout:
             kept = torch.rand(len(ids), 1, device=vectors.device) >= self.own_dropout
             vectors = vectors * kept
-        return project_with_way_back(self.domain, vectors + self._mapped(ids))
+        return project_with_way_back(self.domain, vectors + self.mapped(ids))
 
-    def _mapped(self, ids: Tensor) -> Tensor:
+    def mapped(self, ids: Tensor) -> Tensor:
         """Return what the features say of each entity [n, dim]."""
         dropout = self.feature_dropout if self.training else 0.0
         mapped = torch.zeros((), device=ids.device)

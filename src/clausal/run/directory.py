@@ -329,11 +329,15 @@ def write_finished(
     calibration: Calibration | None,
     *,
     like: Path | None = None,
+    features: Sequence[Features] = (),
 ) -> None:
     """Write a finished run into a new folder, all but its model.
 
-    What says how it was trained comes from the directory of another run, where there is one.
+    What says how it was trained comes from the directory of another run, where there is one. ``features`` are those of
+    described entities.
     """
+    if features:
+        write_features(folder / FEATURES, features)
     origin = {} if like is None else RunDirectory(like).about
     _write_start(folder, graph, clauses, settings, {**_about(graph), **origin, "clausal": clausal.__version__})
     write_json(folder / "metrics.json", metrics)

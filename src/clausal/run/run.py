@@ -181,6 +181,7 @@ class Run(Shown):
         *,
         remove: Any = None,
         refine: int = 30,
+        descriptions: Mapping[str, Any] | None = None,
         out: str | Path | None = None,
         observer: Observer | None = None,
     ) -> Run:
@@ -189,12 +190,21 @@ class Run(Shown):
         Both are given in any form that ``load_graph`` takes: rows of names, a data frame, a file. New entities are
         folded in: their vectors are solved for while all others and the relations stay as they are. Then ``refine``
         passes over the facts of what changed move the vectors of known entities too, but of none that a clause names;
-        0 leaves them as they are. Every clause that held for all entities still does. ``out`` is a new run directory
+        0 leaves them as they are. Every clause that held for all entities still does. ``descriptions`` are texts or
+        vectors of new entities by name, for a run that was trained with descriptions. ``out`` is a new run directory
         for the result; this run stays as it is.
         """
         from clausal.run.updating import update_run
 
-        return update_run(self, facts, remove, refine_passes=refine, out=out, observer=observer or Observer())
+        return update_run(
+            self,
+            facts,
+            remove,
+            refine_passes=refine,
+            descriptions=descriptions,
+            out=out,
+            observer=observer or Observer(),
+        )
 
     @overload
     def predict(  # type: ignore[overload-overlap]  # text is a sequence of texts too
@@ -236,7 +246,14 @@ class Run(Shown):
             query = query if one else asked
             texts = dict.fromkeys(text for question in asked for text in unknown_texts(question, self.graph))
             if texts:
-                options: PredictOptions = {"new": new, "ranking": ranking, "entailed": entailed, "clauses": clauses}
+                options: PredictOptions = {
+                    "new": new,
+                    "ranking": ranking,
+                    "entailed": entailed,
+                    "clauses": clauses,
+                    "consistent": consistent,
+                    "observer": observer,
+                }
                 answered = answer_about_texts(self, asked, list(texts), k, options)
                 return answered[0] if one else answered
         queries = [read_query(query, self.graph)] if one else read_queries(query, self.graph)  # type: ignore[arg-type]

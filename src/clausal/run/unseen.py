@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+from torch import nn
 
 from clausal.errors import InputError
 from clausal.graph.descriptions import LONGEST_TEXT, read_text_file
@@ -16,6 +17,7 @@ from clausal.graph.graph import Graph
 from clausal.graph.query import Question, read_query
 from clausal.graph.vocabulary import Names
 from clausal.model.described import DescribedEncoder
+from clausal.model.encoders import FrozenTable
 from clausal.model.features import DenseRows, Features, Rows, SparseRows, more_features
 from clausal.model.predictor import LinkPredictor
 from clausal.model.pretrained import read_named_vectors
@@ -96,6 +98,57 @@ def with_described(
     return extended.eval(), replace(graph, entities=Names([*graph.entities, *names], "entity"))
 
 
+@torch.no_grad()
+def as_table(predictor: LinkPredictor) -> LinkPredictor:
+    """Return a predictor with a vector for each entity, in the same domain; itself if it has them already."""
+    if not isinstance(predictor.encoder, DescribedEncoder):
+        return predictor
+    table = type(predictor)(
+        FrozenTable(predictor.encode_all()),
+        predictor.scorer,
+        num_entities=predictor.num_entities,
+        num_relations=predictor.num_relations,
+        domain=predictor.domain,
+    )
+    table.relations = predictor.relations
+    return table.eval()
+
+
+@torch.no_grad()
+def with_own_vectors(
+    before: LinkPredictor, table: LinkPredictor, given: Mapping[int, Any], model: str
+) -> LinkPredictor:
+    """Return a predictor of described entities whose vectors are those of a table.
+
+    The first entities of the table are those of ``before``; ``given`` are texts or vectors of some of the others, by
+    id. What its features do not say of an entity, its own vector does.
+    """
+    encoder = described_encoder_of(before)
+    known, total = before.num_entities, table.num_entities
+    described = [_checked(f"entity {place}", one) for place, one in given.items()]
+    places = torch.tensor(list(given), dtype=torch.int64) - known
+
+    def rows(one: Features) -> Rows:
+        new = total - known
+        return _rows(one, described, model).spread(places, new) if described else _no_rows(one, new)
+
+    extended = encoder.extended([one.extended(rows(one)) for one in encoder.features])
+    vectors = table.encode_all().to(before.device)
+    own = vectors - extended.mapped(torch.arange(total, device=before.device))
+    still = (vectors[:known] == before.encode_all()).all(1)
+    own[:known][still] = encoder.own[still]  # as it was, to the last bit
+    extended.own = nn.Parameter(own)
+    made = type(before)(
+        extended,
+        table.scorer,
+        num_entities=total,
+        num_relations=before.num_relations,
+        domain=before.domain,
+    )
+    made.relations = table.relations
+    return made.eval()
+
+
 def _checked(name: str, given: Any) -> Any:
     if isinstance(given, str):
         if not given.strip():
@@ -110,16 +163,22 @@ def _checked(name: str, given: Any) -> Any:
 def _rows(features: Features, given: list[Any], model: str) -> Rows:
     """Return the rows of new entities; features of another kind than what is given are 0."""
     texts = [isinstance(one, str) for one in given]
-    width, wants_text = features.rows.width, features.kind != "vectors"
+    wants_text = features.kind != "vectors"
     if all(is_text == wants_text for is_text in texts):
         return more_features(features, given if wants_text else np.stack(given), model).to(_device(features))
     if any(is_text == wants_text for is_text in texts):
         raise InputError("describe all by texts, or all by vectors")
+    return _no_rows(features, len(given))
+
+
+def _no_rows(features: Features, count: int) -> Rows:
+    """Return rows of entities of which features of this kind say nothing."""
+    width = features.rows.width
     if isinstance(features.rows, SparseRows):
         empty = torch.zeros(0, dtype=torch.int32)
-        starts = torch.zeros(len(given) + 1, dtype=torch.int64)
+        starts = torch.zeros(count + 1, dtype=torch.int64)
         return SparseRows(starts, empty, torch.zeros(0), width).to(_device(features))
-    return DenseRows(torch.zeros(len(given), width)).to(_device(features))
+    return DenseRows(torch.zeros(count, width)).to(_device(features))
 
 
 def _device(features: Features) -> torch.device:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -20,11 +21,13 @@ from clausal.graph.graph import Graph
 from clausal.graph.loading import load_graph
 from clausal.logic.syntax import Constant
 from clausal.model.build import build_predictor
+from clausal.model.described import DescribedEncoder
 from clausal.model.encoders import FrozenTable, Table
 from clausal.model.predictor import LinkPredictor
 from clausal.observer import Observer
 from clausal.run.checkpoint import write_tensors
 from clausal.run.directory import MODEL, write_finished
+from clausal.run.unseen import as_table, described_encoder_of, with_own_vectors
 from clausal.training.folding import REFINE, Limits, fold_in, refine, require_foldable
 
 if TYPE_CHECKING:
@@ -55,10 +58,19 @@ class Updated:
 
 
 def update_run(
-    run: Run, facts: Any, remove: Any, *, refine_passes: int, out: str | Path | None, observer: Observer
+    run: Run,
+    facts: Any,
+    remove: Any,
+    *,
+    refine_passes: int,
+    descriptions: Mapping[str, Any] | None,
+    out: str | Path | None,
+    observer: Observer,
 ) -> Run:
     """Return a run on the changed graph, and write it to ``out`` where that is given."""
     _require_updatable(run, refine_passes)
+    if descriptions is not None:
+        described_encoder_of(run.predictor)
     if out is not None:
         check_new_folder(Path(out), "choose another --out: the old run stays as it is")
     change = change_graph(run.graph, _read(facts), _read(remove))
@@ -66,10 +78,13 @@ def update_run(
         raise InputError("nothing to update: every new fact is in train already, and none is withdrawn")
     for note in change.notes:
         observer.message(f"note: {note}")
+    texts = _about_new(descriptions, change)
     predictor = _grown(run, change, observer)
     moving = _around(change, run) if refine_passes else torch.empty(0, dtype=torch.int64)
     if len(moving):
         _refine(predictor, change, moving, run, refine_passes, observer)
+    if isinstance(run.predictor.encoder, DescribedEncoder):
+        predictor = with_own_vectors(run.predictor, predictor, texts, run.settings.descriptions.encoder)
     _check(run, predictor, Limits.of(run.predictor))
     _say_kept(run, change, refine_passes, observer)
     done = Updated(
@@ -92,8 +107,11 @@ def update_run(
 
 def _write(out: Path, run: Run, like: Path | None) -> None:
     """Write a run directory, all of it or nothing."""
+    encoder = run.predictor.encoder
+    features = encoder.features if isinstance(encoder, DescribedEncoder) else ()
     with atomic_folder(out) as folder:
-        write_finished(folder, run.graph, run.clauses, run.settings, run.metrics, run.calibration, like=like)
+        about = run.graph, run.clauses, run.settings, run.metrics, run.calibration
+        write_finished(folder, *about, like=like, features=features)
         if run.fused is not None:
             from clausal.run.fusion_files import write_fusion
 
@@ -112,16 +130,27 @@ def _require_updatable(run: Run, passes: int) -> None:
     require_foldable(run.predictor)
     if passes < 0:
         raise InputError(f"refine must be 0 or more passes; got {passes}")
-    if not isinstance(run.predictor.encoder, Table):
+    if not isinstance(run.predictor.encoder, Table | DescribedEncoder):
         raise InputError(
             "the run has an encoder of its own, which alone knows the vectors of new entities; "
             "give it to clausal.train with the new graph"
         )
 
 
+def _about_new(descriptions: Mapping[str, Any] | None, change: Change) -> dict[int, Any]:
+    """Return what describes new entities, by their ids; a description of any other name is refused."""
+    known = len(change.graph.entities) - change.new_entities
+    found = dict(zip(change.graph.entities.ids(descriptions or {}).tolist(), (descriptions or {}).items(), strict=True))
+    for place, (name, _) in found.items():
+        if place < known:
+            why = "is an entity of the run already" if place >= 0 else "is in no new fact"
+            raise InputError(f"'{name}' {why}; describe new entities of the new facts alone")
+    return {place: given for place, (_, given) in sorted(found.items())}
+
+
 def _grown(run: Run, change: Change, observer: Observer) -> LinkPredictor:
-    """Return the model with a vector for each new entity; the old one is not changed."""
-    old, graph = run.predictor, change.graph
+    """Return the model with a vector for each new entity, as a table; the old one is not changed."""
+    old, graph = as_table(run.predictor), change.graph
     train, facts = (torch.from_numpy(part) for part in (run.graph.train, change.added[change.about_new]))
     new = fold_in(old, train, facts, change.new_entities, run.settings, observer=observer)
     vectors = torch.cat([old.encode_all().detach(), new])

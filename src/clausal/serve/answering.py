@@ -39,14 +39,21 @@ def explained(
             row["explanation"] = reason
 
 
-def scored(served: ServedRun, facts: Sequence[tuple[str, str, str]], ranking: RankingName, unknown: str) -> bytes:
+def scored(
+    served: ServedRun,
+    facts: Sequence[tuple[str, str, str]],
+    ranking: RankingName,
+    unknown: str,
+    *,
+    consistent: bool = False,
+) -> bytes:
     """Score facts given by names, in their order; those with an unknown name are refused, or have nulls.
 
     Returns JSON, which is written in pieces, so that other threads come to their turn.
     """
     if not facts:
         return _written(served, ranking, [], 0)
-    found = served.run.score(list(facts), ranking=ranking, unknown=unknown)  # type: ignore[arg-type]
+    found = served.run.score(list(facts), ranking=ranking, unknown=unknown, consistent=consistent)  # type: ignore[arg-type]
     standings = served.statuses.of_facts(found.facts, found.known.tolist())
     rows: list[dict[str, Any] | None] = [None] * len(facts)
     for place, one, standing in zip(found.rows.tolist(), found, standings, strict=True):

@@ -128,9 +128,17 @@ class Batcher:
         first.loop.call_soon_threadsafe(deliver)
 
 
-def answer(served: ServedRun, queries: Sequence[Query], k: int, *, new: bool, ranking: RankingName) -> list[Answered]:
+def answer(
+    served: ServedRun,
+    queries: Sequence[Query],
+    k: int,
+    *,
+    new: bool,
+    ranking: RankingName,
+    consistent: bool = False,
+) -> list[Answered]:
     """Answer questions, each answer with its standing."""
-    answers = served.run.predict(list(queries), k, new=new, ranking=ranking)
+    answers = served.run.predict(list(queries), k, new=new, ranking=ranking, consistent=consistent)
     standings = iter(served.statuses.of_answers([one for some in answers for one in some]))
     return [[(one, next(standings)) for one in some] for some in answers]
 

@@ -40,6 +40,12 @@ Question = QueryBody | QuestionText
 GivenFact = FactBody | QuestionText
 
 
+Descriptions = Annotated[
+    dict[Name, Annotated[str, StringConstraints(min_length=1, max_length=100_000)]], Field(max_length=1_000)
+]
+"""Texts of entities that a run has never seen, by their names."""
+
+
 class PredictBody(Body):
     """Questions, and how to answer them."""
 
@@ -49,6 +55,7 @@ class PredictBody(Body):
             "examples": [
                 {"queries": ["located_in(Spain, ?)"], "k": 5, "new": True},
                 {"queries": [{"relation": "located_in", "object": "Europe"}], "ranking": "entailed", "explain": True},
+                {"queries": ["is_a(rex, ?)"], "describe": {"rex": "a brave dog that lives on a farm"}},
             ]
         },
     )
@@ -58,6 +65,8 @@ class PredictBody(Body):
     new: bool = False
     ranking: RankingName = "model"
     explain: bool = False
+    consistent: bool = False
+    describe: Descriptions = {}
 
 
 class ScoreBody(Body):
@@ -71,6 +80,8 @@ class ScoreBody(Body):
     facts: Annotated[list[tuple[Name, Name, Name]], Field(max_length=100_000)]
     ranking: RankingName = "model"
     unknown: Literal["refuse", "skip"] = "refuse"
+    consistent: bool = False
+    describe: Descriptions = {}
 
 
 class ProveBody(Body):

@@ -25,7 +25,7 @@ class FactAnswer(BaseModel):
     status: Status
     confidence: float | None
     follows: Literal["entailed", "rule"] | None
-    score: float
+    score: float | None
     probability: float | None
     split: Literal["train", "valid", "test"] | None
 

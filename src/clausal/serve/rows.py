@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ def fact_json(one: Answer | ScoredFact, standing: Standing) -> dict[str, Any]:
         "status": standing.status,
         "confidence": standing.confidence,
         "follows": standing.follows,
-        "score": one.score,
+        "score": one.score if isfinite(one.score) else None,  # JSON has no infinity
         "probability": one.probability,
         "split": one.split,
     }

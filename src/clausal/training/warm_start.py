@@ -1,7 +1,9 @@
 """A warm start: a training that begins with what another model knows, by the names of its entities and relations.
 
 New entities are folded in; new relations start at random. The optimiser starts afresh: with what it had gathered at the
-end of the other training, known vectors would move too slowly to take in new facts.
+end of the other training, known vectors would move too slowly to take in new facts. For the same reason all vectors are
+made shorter where scores are products of them: a model that is sure of what it knows learns what is new badly (Ash and
+Adams 2020, On warm-starting neural network training).
 """
 
 from __future__ import annotations
@@ -20,10 +22,14 @@ from clausal.graph.graph import Graph
 from clausal.graph.vocabulary import Names
 from clausal.model.encoders import Table
 from clausal.model.predictor import LinkPredictor
+from clausal.model.scorers.base import MultilinearScorer
 from clausal.observer import Observer
 from clausal.training.folding import fold_in
 
 Ids = NDArray[np.integer]
+
+SHORTER = 0.5
+"""What vectors of entities and relations are multiplied with, where scores are products of them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +61,9 @@ class WarmStart:
         predictor.scorer.load_state_dict(old.scorer.state_dict())
         if len(new):
             predictor.encoder.weight[_on(new, predictor)] = self._folded(old, graph, new, settings, observer)
+        if isinstance(predictor.scorer, MultilinearScorer):
+            predictor.encoder.weight.mul_(SHORTER)
+            predictor.relations[_on(_rows(here, graph, predictor), predictor)] *= SHORTER
         predictor.project_()
         observer.message(
             f"warm start: {count(len(known), 'entity', 'entities')} and {count(len(here), 'relation')} known, "
@@ -85,6 +94,11 @@ class WarmStart:
                 raise InputError(f"{what}: the run to start from has {one}, the training {other}; leave it as it was")
         if old.of_pairs or not isinstance(old.encoder, Table) or not isinstance(predictor.encoder, Table):
             raise InputError("a warm start needs a vector for each entity, which this model does not have; train anew")
+
+
+def _rows(relations: Ids, graph: Graph, predictor: LinkPredictor) -> Ids:
+    """Return the rows of relations in the table of their parameters, both directions of each."""
+    return np.concatenate([relations + half * len(graph.relations) for half in range(predictor.rows_per_relation)])
 
 
 def _on(ids: Ids, predictor: LinkPredictor) -> Tensor:

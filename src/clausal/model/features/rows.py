@@ -30,6 +30,10 @@ class Rows(nn.Module, ABC):
         """Return these rows, and others of the same width after them."""
 
     @abstractmethod
+    def spread(self, places: Tensor, count: int) -> Rows:
+        """Return ``count`` rows, these ones at sorted ``places`` and all others without features."""
+
+    @abstractmethod
     def tensors(self) -> dict[str, Tensor]:
         """Return the rows as tensors by name."""
 
@@ -66,6 +70,11 @@ class SparseRows(Rows):
             self.width,
         )
 
+    def spread(self, places: Tensor, count: int) -> SparseRows:
+        sizes = self.starts.new_zeros(count + 1)
+        sizes[places.to(sizes.device) + 1] = self.starts.diff()
+        return SparseRows(sizes.cumsum(0), self.columns, self.values, self.width)
+
     def tensors(self) -> dict[str, Tensor]:
         return {"starts": self.starts, "columns": self.columns, "values": self.values}
 
@@ -89,6 +98,11 @@ class DenseRows(Rows):
     def followed_by(self, other: Rows) -> DenseRows:
         assert isinstance(other, DenseRows)
         return DenseRows(torch.cat([self.vectors, other.vectors]))
+
+    def spread(self, places: Tensor, count: int) -> DenseRows:
+        vectors = self.vectors.new_zeros(count, self.width)
+        vectors[places.to(vectors.device)] = self.vectors
+        return DenseRows(vectors)
 
     def tensors(self) -> dict[str, Tensor]:
         return {"vectors": self.vectors}

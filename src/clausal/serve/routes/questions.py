@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from clausal.serve.answering import explained, scored
 from clausal.serve.batching import answer as answer_queries
+from clausal.serve.describing import describing
 from clausal.serve.problems import Problem, invalid_problem
 from clausal.serve.requests import PredictBody, ScoreBody
 from clausal.serve.responses import PredictAnswer, ScoreAnswer
@@ -38,12 +39,18 @@ class Predict:
         service = self._service
         served = service.runs.get(asked.run)
         _check_ranking(served.rankings, asked.ranking)
+        if asked.describe:
+            if asked.explain:
+                raise Problem(422, "nothing is known of entities that are described, so that explain has no reasons")
+            served = await service.work(describing, served, asked.describe)
         queries = await service.read_queries(served, asked.queries)
-        if asked.ranking in ("model", "entailed"):
+        if asked.ranking in ("model", "entailed") and not asked.consistent and not asked.describe:
             found = await service.batcher.ask(served, queries, asked.k, new=asked.new, ranking=asked.ranking)
         else:
             found = await service.work(
-                lambda: answer_queries(served, queries, asked.k, new=asked.new, ranking=asked.ranking)
+                lambda: answer_queries(
+                    served, queries, asked.k, new=asked.new, ranking=asked.ranking, consistent=asked.consistent
+                )
             )
         results: list[dict[str, Any]] = [
             {
@@ -84,4 +91,9 @@ async def score(asked: ScoreBody, service: TheService) -> Response:
     """Score up to 100,000 facts, given as rows [subject, relation, object]."""
     served = service.runs.get(asked.run)
     _check_ranking(served.rankings, asked.ranking)
-    return answer(served, await service.work(scored, served, asked.facts, asked.ranking, asked.unknown))
+    served = await service.work(describing, served, asked.describe)
+
+    def work() -> bytes:
+        return scored(served, asked.facts, asked.ranking, asked.unknown, consistent=asked.consistent)
+
+    return answer(served, await service.work(work))
