@@ -104,4 +104,4 @@ def prepare() -> None:
             run(Case({}, {"command": command, "words": words}), Path(folder))
 
 
-TARGET = Target(_cases(), run, slice=40, prepare=prepare)
+TARGET = Target(_cases(), run, slice=30, prepare=prepare)
