@@ -35,7 +35,7 @@ class Counts:
             "targets": {},
         }
         if self.path.exists():
-            self.values |= json.loads(self.path.read_text(encoding="utf-8"))
+            self.values |= json.loads(self.path.read_text(encoding="utf-8")) | {"what": what}
 
     def add(self, part: str, turn: Turn) -> None:
         """Add a turn of a part."""

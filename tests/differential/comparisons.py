@@ -62,6 +62,7 @@ def compare(one: Comparison, number: int, *, most: int | None = None, seconds: f
     with one.around(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         logging.disable(logging.WARNING)  # other libraries say much
+        begun = time.monotonic()  # what is around may take long to start
         while not turn.failures and time.monotonic() - begun < seconds:
             try:
                 seed(number)(drawn)()

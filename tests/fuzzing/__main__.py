@@ -25,7 +25,7 @@ FAILED = ROOT / ".fuzz"
 WHAT = "odd inputs by target, summed over all runs of `make fuzz`: only explained errors may come of them"
 CHILD = ["-W", "ignore", "-m", "fuzzing.child"]
 _TURN = 120.0  # seconds of a target before the next one has its turn
-_SILENCE = 120.0  # seconds without a new case after which a process hangs
+_SILENCE = 300.0  # seconds without a new case after which a process hangs
 _START = 300.0  # seconds in which a process must be ready
 
 

@@ -23,7 +23,8 @@ RDF = """
 
 
 @cache
-def _folder() -> Path:
+def scratch() -> Path:
+    """A folder of this process, which is removed at its end."""
     folder = Path(tempfile.mkdtemp(prefix="fuzz-runs-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
@@ -32,18 +33,18 @@ def _folder() -> Path:
 @cache
 def graph_folder() -> Path:
     """The graph of the runs, as files."""
-    return write_small_graph(_folder() / "company")
+    return write_small_graph(scratch() / "company")
 
 
 @cache
 def run_folder(kind: str) -> Path:
     """Return a run directory that is not to be changed: ``finished``, ``described`` or ``unfinished``."""
-    path = _folder() / kind
+    path = scratch() / kind
     if kind == "unfinished":
         return interrupted_run(graph_folder(), path)
     if kind == "described":
-        (_folder() / "graph.ttl").write_text(RDF, encoding="utf-8")
-        graph = load_graph(_folder() / "graph.ttl", valid=0.2, test=0.2)
+        (scratch() / "graph.ttl").write_text(RDF, encoding="utf-8")
+        graph = load_graph(scratch() / "graph.ttl", valid=0.2, test=0.2)
         clauses = parse_clauses("'http://e/near'(X, Y) => 'http://e/near'(Y, X)")
         settings = Settings.load(assignments=[*quick()[1::2], "descriptions.text=literals"])
         train(graph, clauses, settings, out=path)

@@ -5,6 +5,6 @@ import pytest
 from fuzzing.slices import check_slice
 
 
-@pytest.mark.parametrize("name", ["tables", "rdf", "clauses", "rules", "vectors"])
+@pytest.mark.parametrize("name", ["tables", "databases", "rdf", "clauses", "rules", "vectors"])
 def test_only_explained_errors_come_of_odd_files(name):
     check_slice(name)

@@ -78,7 +78,7 @@ def parse_columns(columns: str | Sequence[str], header: str = "auto", *, labelle
         raise InputError(f"columns '{', '.join(chosen)}': expected {len(fields)} names, those of {', '.join(fields)}")
     if len(set(chosen)) < len(chosen):
         raise InputError(f"columns '{', '.join(chosen)}': a column is named twice")
-    found = Columns(fields, chosen=tuple(chosen), every_line=every_line)
+    found = Columns(fields, chosen=tuple(chosen), order=fields, every_line=every_line)
     if every_line and found.numbers is None:
         raise InputError("without a header columns have no names; give their numbers, such as --columns 1,2,3")
     return found

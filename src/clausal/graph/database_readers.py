@@ -63,7 +63,7 @@ def open_sqlite(path: Path, source: str) -> Iterator[Database]:
     """Open a file of SQLite."""
     import sqlite3
 
-    with _explained((sqlite3.Error, sqlite3.Warning), source):
+    with _explained((sqlite3.Error, sqlite3.Warning, UnicodeDecodeError), source):
         connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
         try:
             yield _SQLite(connection, path.stem, source)
@@ -131,6 +131,8 @@ def _explained(
         yield
     except error as refused:
         reason = " ".join(line.strip() for line in str(refused).splitlines()[:3] if line.strip())
+        if isinstance(refused, UnicodeDecodeError):
+            reason = f"the database is damaged, or not in UTF-8 (byte 0x{refused.object[refused.start]:02x} in a name)"
         raise InputError(f"{source}: {cleaned(reason)}") from None
 
 

@@ -13,6 +13,7 @@ from fuzzing.cases import Case
 
 NAMES = (
     "tables",
+    "databases",
     "rdf",
     "clauses",
     "rules",

@@ -71,4 +71,4 @@ def run(case: Case, folder: Path) -> None:
     group_clauses(clauses, GRAPH.entities, GRAPH.relations)
 
 
-TARGET = Target(_cases(), run, slice=900)
+TARGET = Target(_cases(), run, slice=800)

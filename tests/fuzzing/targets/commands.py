@@ -15,7 +15,7 @@ from command_line import clausal
 from fuzzing.base_runs import graph_folder, run_folder
 from fuzzing.cases import Case
 from fuzzing.damage import odd_text
-from fuzzing.limits import Failure, check_message
+from fuzzing.limits import Failure, TooSlow, check_message
 from fuzzing.targets import Target
 
 RUN, DESCRIBED, GRAPH, CLAUSES, OUT = "RUN", "DESCRIBED", "GRAPH", "CLAUSES", "OUT"
@@ -90,6 +90,8 @@ def run(case: Case, folder: Path) -> None:
     with contextlib.chdir(folder):
         result = clausal(*words)
     said = result.stderr
+    if TooSlow.__name__ in said:  # which the command explained, as any other error
+        raise TooSlow(said[-300:])
     if "internal error" in said or "Traceback" in said or result.code not in (0, 1, 2):
         what = said[said.find("internal error") :] if "internal error" in said else said[-1500:]
         raise Failure(f"{what}\nexit code {result.code}")
@@ -104,4 +106,4 @@ def prepare() -> None:
             run(Case({}, {"command": command, "words": words}), Path(folder))
 
 
-TARGET = Target(_cases(), run, slice=40, prepare=prepare)
+TARGET = Target(_cases(), run, slice=30, prepare=prepare)

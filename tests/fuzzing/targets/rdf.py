@@ -150,4 +150,4 @@ def run(case: Case, folder: Path) -> None:
         assert set(named(again)) == set(named(graph)), "N-Triples and Turtle are read differently"
 
 
-TARGET = Target(_cases(), run, slice=650)
+TARGET = Target(_cases(), run, slice=600)

@@ -193,4 +193,4 @@ def prepare() -> None:
         run(Case({"body": json.dumps(values).encode()}, options), Path())
 
 
-TARGET = Target(_cases(), run, slice=300, prepare=prepare)
+TARGET = Target(_cases(), run, slice=250, prepare=prepare)

@@ -174,4 +174,4 @@ def prepare() -> None:
                     assert kind == "unfinished" or action == "decide", "a good run is refused"
 
 
-TARGET = Target(_cases(), run, slice=200, prepare=prepare)
+TARGET = Target(_cases(), run, slice=150, prepare=prepare)

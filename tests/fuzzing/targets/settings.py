@@ -98,4 +98,4 @@ def run(case: Case, folder: Path) -> None:
     assert Settings.load(folder / "again.toml") == settings, "settings read back differently"
 
 
-TARGET = Target(_cases(), run, slice=700)
+TARGET = Target(_cases(), run, slice=600)

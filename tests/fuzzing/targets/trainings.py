@@ -86,5 +86,5 @@ def run(case: Case, folder: Path) -> None:
 
 
 TARGET = Target(
-    _cases(), run, slice=60, prepare=lambda: run(Case({}, {"settings": {}, "clauses": CLAUSES[:2]}), Path())
+    _cases(), run, slice=40, prepare=lambda: run(Case({}, {"settings": {}, "clauses": CLAUSES[:2]}), Path())
 )
