@@ -33,11 +33,11 @@ def round_query(groups: Sequence[RuleGroup], fresh: Collection[int] | None) -> s
     return "\nUNION ALL\n".join(selects) if selects else None
 
 
-def new_facts(candidates: str, round: int) -> str:
+def new_facts(candidates: str, round: int, known: str = "known") -> str:
     """Return the query for those of the candidates that are not ``known``, each once."""
     return (
         f"SELECT DISTINCT subject, relation, object, {round} AS round FROM (\n{candidates}\n) AS candidate\n"
-        "WHERE NOT EXISTS (SELECT 1 FROM known WHERE known.subject = candidate.subject"
+        f"WHERE NOT EXISTS (SELECT 1 FROM {known} AS known WHERE known.subject = candidate.subject"
         " AND known.relation = candidate.relation AND known.object = candidate.object)"
     )
 

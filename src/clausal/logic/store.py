@@ -20,6 +20,11 @@ from clausal.graph import Facts
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+
+class NoRoomError(RunError):
+    """A query needs more memory than it may have, and more than it can put on disk."""
+
+
 FACT_COLUMNS = ("subject", "relation", "object")
 
 _MEMORY_PER_THREAD = 200_000_000  # with less, threads fill the memory before they can spill to disk
@@ -98,7 +103,7 @@ def readable_errors(what: str) -> Iterator[None]:
     try:
         yield
     except duckdb.OutOfMemoryException:
-        raise RunError(
+        raise NoRoomError(
             f"{what} does not fit into the memory limit, nor its overflow onto the disk; give it more memory, "
             "or look for a clause that joins everything with everything"
         ) from None

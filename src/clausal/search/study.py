@@ -88,9 +88,7 @@ class SharedStudy:
                 self._give_back(asked)
                 raise
         if not self.storage.patiently(lambda: self._tell(trial)):
-            observer.message(
-                f"trial {trial.number} was taken up by another worker, as this one was silent for too long"
-            )
+            observer.message(f"trial {trial.number} was taken up by another worker, as this one was silent too long")
         return True
 
     def _ask(self) -> optuna.Trial:

@@ -10,6 +10,8 @@ from clausal.errors import InputError, RunError
 from clausal.graph.facts import no_facts
 from clausal.logic import horn_parts, parse_clauses
 from clausal.logic.closure import close
+from clausal.logic.engines.duck import DuckEngine
+from clausal.logic.store import NoRoomError
 from clausal.logic.syntax import Variable
 from programs import closure_by_nemo, facts, first_rounds, graph_of, horn_clauses, programs, random_rule, rounds_of
 from recording import Recorder
@@ -142,6 +144,23 @@ def test_many_rounds_are_merged_and_stay_what_they_are():
     closure = close(graph, parse_clauses("q(X, Y), p(Y, Z) => q(X, Z)"))
     assert [one.new for one in closure.rounds] == [1] * 23
     assert rounds_of(closure) == dict.fromkeys(rows, 0) | {(0, 1, n + 2): n + 1 for n in range(23)}
+
+
+def test_a_round_without_room_is_done_in_slices(monkeypatch):
+    rows = {(n, 0, n + 1) for n in range(40)}
+    graph = graph_of(rows, [f"e{n}" for n in range(41)])
+    whole = close(graph, TRANSITIVE)
+    create = DuckEngine.create
+
+    def without_room(self, table, query):
+        if table in ("round_2", "round_3"):
+            raise NoRoomError("no room")
+        create(self, table, query)
+
+    monkeypatch.setattr(DuckEngine, "create", without_room)
+    sliced = close(graph, TRANSITIVE)
+    assert np.array_equal(sliced.facts, whole.facts)
+    assert np.array_equal(sliced.round_of, whole.round_of)
 
 
 def test_facts_of_relations_without_clauses_are_kept():

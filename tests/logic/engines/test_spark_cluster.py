@@ -2,12 +2,13 @@
 
 import shutil
 import socket
+import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
-from standalone import Standalone
 
 from clausal.errors import InputError, RunError
 from clausal.logic import parse_clauses
@@ -15,6 +16,7 @@ from clausal.logic.closure import close
 from clausal.observer import Observer
 from programs import graph_of
 
+sys.path.append(str(Path(__file__).parents[3] / "benchmarks"))
 CLAUSES = parse_clauses("p(X, Y), p(Y, Z) => p(X, Z)\np(X, Y) => q(Y, X)")
 
 
@@ -23,6 +25,8 @@ def cluster(tmp_path_factory):
     pytest.importorskip("pyspark.sql", reason="pyspark is not installed: pip install 'clausal[spark]'")
     if shutil.which("java") is None:
         pytest.skip("Spark needs Java, and there is none on the PATH: apt-get install default-jre-headless")
+    from common.spark_cluster import Standalone
+
     folder = tmp_path_factory.mktemp("cluster")
     (folder / "spark-defaults.conf").write_text("spark.sql.shuffle.partitions 2\n")
     running = Standalone(folder)
@@ -34,9 +38,9 @@ def cluster(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def graph():
-    """Chains of sixteen, so that there are several rounds of several facts."""
-    rows = {(16 * chain + place, 0, 16 * chain + place + 1) for chain in range(20) for place in range(15)}
-    return graph_of(rows, [f"e{n}" for n in range(320)], ["p", "q"])
+    """Chains of eight, so that there are several rounds of several facts."""
+    rows = {(8 * chain + place, 0, 8 * chain + place + 1) for chain in range(20) for place in range(7)}
+    return graph_of(rows, [f"e{n}" for n in range(160)], ["p", "q"])
 
 
 class Killing(Observer):
@@ -57,7 +61,7 @@ def test_a_worker_that_dies_in_a_round_does_not_change_the_closure(cluster, grap
     duck = close(graph, CLAUSES)
     found = close(graph, CLAUSES, engine="spark", master=cluster.master, shared=str(tmp_path), observer=observer)
     assert cluster.workers[0][0].wait(5) < 0
-    assert len(found.rounds) >= 4
+    assert len(found.rounds) >= 3
     assert np.array_equal(found.facts, duck.facts)
     assert np.array_equal(found.round_of, duck.round_of)
     assert observer.totals[-1] == len(duck.facts)

@@ -12,11 +12,12 @@ from clausal.graph import Facts
 from clausal.logic.engines import Engine
 from clausal.logic.rules import RuleGroup
 from clausal.logic.sql import id_columns, new_facts, rule_table, some_candidates
-from clausal.logic.store import FACT_COLUMNS
+from clausal.logic.store import FACT_COLUMNS, NoRoomError
 
 _MERGED = 10  # layers that become one, so that queries of many rounds stay short
 _FIRST_CANDIDATES = 1_000_000
 _MORE = 8
+_SLICES = 16  # of a round whose facts have no room at once
 
 
 class Layers:
@@ -30,26 +31,41 @@ class Layers:
             rows, columns = rule_rows(group)
             engine.load(rule_table(number), rows, columns)
         self._layers: list[str] = []
-        self._define_known()
+        engine.define("known", _union(["given"]))
 
     def derive(self, candidates: str, round: int, limit: int | None, total: int) -> dict[int, int]:
         """Add the new facts among what a round's query finds; return how many there are of each relation.
 
         Beyond the limit, of which ``total`` is used up, a ``RunError`` ends it, as early as the engine can.
         """
-        layer = f"round_{round}"
         if limit is not None and self._pays(limit):
             candidates = self._bounded(candidates, round, limit, total)
-        self._engine.create(layer, new_facts(candidates, round))
-        new = dict(self._engine.rows(f"SELECT relation, count(*) FROM {layer} GROUP BY relation"))
+        layers = self._add(candidates, round)
+        self._engine.define("delta", _union(layers))
+        new = dict(self._engine.rows("SELECT relation, count(*) FROM delta GROUP BY relation"))
         if limit is not None and total + sum(new.values()) > limit:
             raise _beyond(limit, round)
-        self._layers.append(layer)
-        self._engine.define("delta", f"SELECT {', '.join(FACT_COLUMNS)} FROM {layer}")
-        if len(self._layers) == _MERGED:
+        self._layers += layers
+        if len(self._layers) >= _MERGED and len(layers) == 1:
             self._merge(round)
-        self._define_known()
+        self._engine.define("known", _union(["given", *self._layers]))
         return new
+
+    def _add(self, candidates: str, round: int) -> list[str]:
+        """Make tables of the new facts among candidates: one, or slices where all at once have no room."""
+        layer = f"round_{round}"
+        try:
+            self._engine.create(layer, new_facts(candidates, round))
+            return [layer]
+        except NoRoomError:
+            self._engine.create("every_candidate", candidates)
+        layers = [f"{layer}_{number}" for number in range(_SLICES)]
+        for number, part in enumerate(layers):
+            own = f"WHERE subject % {_SLICES} = {number}"
+            known = f"(SELECT * FROM known {own})"
+            self._engine.create(part, new_facts(f"SELECT * FROM every_candidate {own}", round, known))
+        self._engine.drop("every_candidate")
+        return layers
 
     def fetch(self) -> NDArray[np.int32]:
         """Return the derived facts, with their rounds in a fourth column."""
@@ -83,10 +99,9 @@ class Layers:
             self._engine.drop(layer)
         self._layers = [merged]
 
-    def _define_known(self) -> None:
-        columns = ", ".join(FACT_COLUMNS)
-        tables = ["given", *self._layers]
-        self._engine.define("known", " UNION ALL ".join(f"SELECT {columns} FROM {table}" for table in tables))
+
+def _union(tables: Sequence[str]) -> str:
+    return " UNION ALL ".join(f"SELECT {', '.join(FACT_COLUMNS)} FROM {table}" for table in tables)
 
 
 def rule_rows(group: RuleGroup) -> tuple[NDArray[np.int32], list[str]]:
