@@ -3,7 +3,8 @@
 usage: python tools/tests_page.py [--coverage FILE]
 
 A suite leaves ``results/tests/NAME.json``: ``what`` says in a sentence what it counts, ``targets`` has a row of numbers
-for each part, and ``notes`` whatever else a reader must know. ``--coverage`` takes the report of ``coverage json`` and keeps what the page needs of it as such a file.
+for each part, and ``notes`` whatever else a reader must know. ``--coverage`` takes the report of ``coverage json`` and
+keeps what the page needs of it as such a file.
 """
 
 from __future__ import annotations
