@@ -20,7 +20,7 @@ test-gpu: $(VENV)/tested  ## the tests that need an NVIDIA GPU, which `make test
 	$(BIN)/pytest -m gpu
 
 test-lowest: $(LOWEST)/installed  ## a part of the tests with the oldest versions that pyproject.toml allows
-	$(LOWEST)/bin/python -m pytest --numprocesses auto --dist loadfile $(LOWEST_TESTS)
+	$(LOWEST)/bin/python -m pytest -W ignore::DeprecationWarning --numprocesses auto --dist loadfile $(LOWEST_TESTS)
 
 faults: $(VENV)/tested  ## kills, power cuts, full disks and more at every step of every command; about an hour
 	cd tests && ../$(BIN)/python -m faults --processes 2 --out ../results/tests/faults.json

@@ -3,7 +3,8 @@
 usage: python tools/tests_page.py [--coverage FILE]
 
 A suite leaves ``results/tests/NAME.json``: ``what`` says in a sentence what it counts, ``targets`` has a row of numbers
-for each part. ``--coverage`` takes the report of ``coverage json`` and keeps what the page needs of it as such a file.
+for each part, and ``notes`` whatever else a reader must know. ``--coverage`` takes the report of ``coverage json`` and
+keeps what the page needs of it as such a file.
 """
 
 from __future__ import annotations
@@ -51,7 +52,8 @@ def section(name: str, counts: dict[str, Any]) -> str:
         *map(_row, rows),
         *([_row(("**all**", *totals))] if any(totals) else []),
     ]
-    return f"### {name.capitalize()}\n\n{_sentence(counts)}\n\n{''.join(table)}\n"
+    notes = "".join(f"- {note}.\n" for note in counts.get("notes", []))
+    return f"### {name.capitalize()}\n\n{_sentence(counts)}\n\n{''.join(table)}\n" + (f"{notes}\n" if notes else "")
 
 
 def _sentence(counts: dict[str, Any]) -> str:

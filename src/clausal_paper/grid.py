@@ -6,6 +6,7 @@ import json
 import time
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
@@ -113,17 +114,26 @@ def search_grid(
         for values in grid_points([Choice(*axis) for axis in axes_of(row, axes).items()])
         for seed in seeds
     ]
-    done = {_key(trial.about, trial.changes): trial for trial in journal.read()}
-    missing = [point for point in wanted if point.key not in done]
-    finished, total = len(wanted) - len(missing), len(wanted)
-    observer = observer or Observer()
-    observer.advanced("trainings", finished, total, "trainings")
-    for trial in make_trials(missing, train_point, journal, processes=processes, shared=(graph, clauses)):
-        done[_key(trial.about, trial.changes)] = trial
-        finished += 1
+    known = _done(journal)
+    complete = all(point.key in known for point in wanted)
+    with nullcontext() if complete else journal.locked():
+        done = _done(journal)
+        missing = [point for point in wanted if point.key not in done]
+        finished, total = len(wanted) - len(missing), len(wanted)
+        observer = observer or Observer()
         observer.advanced("trainings", finished, total, "trainings")
-        observer.message(f"{finished} of {total}: {trial.about['row']} {assignments(trial.changes)}: {_outcome(trial)}")
+        for trial in make_trials(missing, train_point, journal, processes=processes, shared=(graph, clauses)):
+            done[_key(trial.about, trial.changes)] = trial
+            finished += 1
+            observer.advanced("trainings", finished, total, "trainings")
+            settings = assignments(trial.changes)
+            observer.message(f"{finished} of {total}: {trial.about['row']} {settings}: {_outcome(trial)}")
     return [done[point.key] for point in wanted]
+
+
+def _done(journal: Journal) -> dict[str, Trial]:
+    """Return the trials of a journal by what tells them apart."""
+    return {_key(trial.about, trial.changes): trial for trial in journal.read()}
 
 
 def train_point(point: GridPoint, graph: Graph, clauses: Sequence[Clause]) -> Trial:

@@ -6,7 +6,7 @@ import os
 import pytest
 
 from clausal.cli.progress import Bars
-from clausal.errors import is_out_of_memory
+from clausal.errors import RunError, is_out_of_memory
 from clausal.files import atomic_folder, copy_file, explained_os_errors, make_folder, write_bytes, write_text
 from clausal.run.directory import RunDirectory
 from clausal.search.journal import FINISHED, Journal, Trial
@@ -105,6 +105,18 @@ def test_a_journal_never_loses_a_trial_that_ended(power, root, tmp_path):
         faulty(root, tmp_path, lambda: Journal(path).append(trial(2)), number, power=power)
         assert Journal(path).read() in ([trial(1)], [trial(1), trial(2)])
     assert Journal(path).read() == [trial(1), trial(2)]
+
+
+def test_two_processes_do_not_make_the_same_trials(root):
+    journal = Journal(root / "a" / "journal.jsonl")
+    with journal.locked():
+        with (
+            pytest.raises(RunError, match="another process is adding to this journal"),
+            journal.locked(),
+        ):
+            pass
+        journal.append(trial(1))
+    assert journal.read() == [trial(1)]
 
 
 def test_a_new_journal_lasts(root, tmp_path):

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from clausal.errors import InputError
-from clausal.files import check_file_target, explained_os_errors, make_folder, sync_folder
+from clausal.errors import InputError, RunError
+from clausal.files import check_file_target, explained_os_errors, locked_file, make_folder, sync_folder
 
 FINISHED, CUT, PRUNED, FAILED = "finished", "cut short", "pruned", "failed"
 
@@ -82,6 +83,17 @@ class Journal:
                     f"{self.path}:{number}: damaged: not a trial; remove the line, or search with another journal"
                 ) from None
         return trials
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep a second process from making the same trials."""
+
+        def refuse() -> None:
+            raise RunError(f"{self.path}: another process is adding to this journal")
+
+        make_folder(self.path.parent)
+        with locked_file(self.path.with_name(f".{self.path.name}.lock"), refuse):
+            yield
 
     def append(self, trial: Trial) -> None:
         """Add a trial, and have it on the disk before anything else happens; half a line that a kill left goes."""
