@@ -36,7 +36,6 @@ CHOICES: dict[str, list[Any]] = {
     "train.epochs": [8, 15, 30],
     "descriptions.feature_dropout": [0.2, 0.4, 0.6, 0.8],
     "descriptions.own_dropout": [1.0, 1.0, 0.7],
-    "descriptions.hidden": [0, 0, 512, 1024],
     "descriptions.buckets": [2**15, 2**17],
 }
 

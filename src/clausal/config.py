@@ -127,9 +127,6 @@ class DescriptionSettings(_Section):
     feature_dropout: Annotated[float, Field(ge=0, lt=1)] = Field(
         0.5, description="share of the features that a step of training leaves out"
     )
-    hidden: Annotated[int, Field(ge=0)] = Field(
-        0, description="width of a layer of ReLUs between features and vectors; 0 is a linear map"
-    )
 
     @property
     def given(self) -> bool:

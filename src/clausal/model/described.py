@@ -30,7 +30,6 @@ class DescribedEncoder(nn.Module):
         *,
         own_dropout: float = 0.5,
         feature_dropout: float = 0.5,
-        hidden: int = 0,
     ) -> None:
         super().__init__()
         self.features = tuple(features)
@@ -39,8 +38,7 @@ class DescribedEncoder(nn.Module):
         self.own_dropout = own_dropout
         self.feature_dropout = feature_dropout
         self.own = nn.Parameter(torch.zeros(len(features[0].rows), dim))
-        self.maps = nn.ParameterList(torch.empty(one.rows.width, hidden or dim) for one in features)
-        self.outer = nn.Parameter(torch.empty(hidden, dim)) if hidden else None
+        self.maps = nn.ParameterList(torch.empty(one.rows.width, dim) for one in features)
         self.reset_parameters()
 
     @torch.no_grad()
@@ -49,15 +47,11 @@ class DescribedEncoder(nn.Module):
         self.own.zero_()
         for weight in self.maps:
             weight.normal_(0, weight.shape[1] ** -0.5, generator=generator)
-        if self.outer is not None:  # of numbers half of which are 0, so that vectors still have a length of about 1
-            for weight in self.maps:
-                weight.mul_(len(self.outer) ** 0.5)
-            self.outer.normal_(0, (2 / self.outer.numel()) ** 0.5, generator=generator)
 
     @torch.no_grad()
     def scale_(self, factor: float) -> None:
         """Multiply what is drawn at random."""
-        for weight in self.maps if self.outer is None else [self.outer]:
+        for weight in self.maps:
             weight.mul_(factor)
 
     def forward(self, ids: Tensor) -> Tensor:
@@ -75,11 +69,11 @@ class DescribedEncoder(nn.Module):
     def mapped(self, ids: Tensor) -> Tensor:
         """Return what the features say of each entity [n, dim]."""
         dropout = self.feature_dropout if self.training else 0.0
-        mapped = torch.zeros((), device=ids.device)
+        said = torch.zeros((), device=ids.device)
         for rows, weight in zip(self.rows, self.maps, strict=True):
             assert isinstance(rows, Rows)
-            mapped = mapped + rows.map(ids, weight, dropout)
-        return mapped if self.outer is None else torch.relu(mapped) @ self.outer
+            said = said + rows.map(ids, weight, dropout)
+        return said
 
     @torch.no_grad()
     def extended(self, features: Sequence[Features]) -> DescribedEncoder:
@@ -90,9 +84,7 @@ class DescribedEncoder(nn.Module):
             self.domain,
             own_dropout=self.own_dropout,
             feature_dropout=self.feature_dropout,
-            hidden=0 if self.outer is None else len(self.outer),
         )
-        more.outer = self.outer
         more.own = nn.Parameter(F.pad(self.own, (0, 0, 0, len(features[0].rows) - len(self.own))))
         more.maps = self.maps
         return more.to(self.own.device).train(self.training)
