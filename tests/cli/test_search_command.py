@@ -134,7 +134,7 @@ def test_a_search_has_a_folder_of_its_own_whatever_the_graph_is_called(given, fo
     inside = tmp_path / "graphs" / "world"
     inside.mkdir(parents=True)
     monkeypatch.chdir(inside)
-    assert _target(given, None, resume=False) == Path("searches") / folder
+    assert _target(given, None, resume=False, shared=False) == Path("searches") / folder
 
 
 def test_bad_usage(graph_folder, tmp_path):

@@ -19,7 +19,7 @@ class FakeRun:
     def __init__(self):
         self.may, self.batches = threading.Event(), []
 
-    def predict(self, queries, k, *, new, ranking):
+    def predict(self, queries, k, *, new, ranking, consistent):
         self.may.wait(10)
         self.batches.append((len(queries), k, new, ranking))
         if any(query[0] == "bad" for query in queries):

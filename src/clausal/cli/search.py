@@ -17,7 +17,6 @@ from clausal.cli.progress import Bars
 from clausal.cli.train import refuse_with_resume
 from clausal.cli.unknown import Unknown, UnknownOption
 from clausal.errors import InputError, RunError, count
-from clausal.graph.addresses import has_password
 from clausal.presets import BEST
 
 if TYPE_CHECKING:
@@ -60,6 +59,8 @@ def search(
     format: FormatOption = Format.table,
 ) -> None:
     """Search for the settings that rank the valid facts of a graph best."""
+    from clausal.graph.addresses import has_password
+
     target = _target(graph, out, resume, storage is not None)
     if storage is not None and has_password(storage):
         say("note: other users of this machine can see the password in the command; PGPASSWORD or a passfile hides it")

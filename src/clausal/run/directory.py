@@ -292,9 +292,11 @@ class RunDirectory:
 def _read_position(path: Path, metadata: Mapping[str, str]) -> dict[str, Any]:
     """Return how far a training had come, from what a checkpoint says beside its tensors."""
     try:
-        position: dict[str, Any] = json.loads(metadata["position"])
+        position = json.loads(metadata["position"])
     except (KeyError, ValueError, RecursionError):
         raise InputError(f"{path}: damaged: it does not say how far the training had come") from None
+    if not isinstance(position, dict):
+        raise InputError(f"{path}: damaged: its position is not of a training")
     return position
 
 
