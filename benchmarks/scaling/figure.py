@@ -38,13 +38,12 @@ def draw_growth(points: list[dict[str, Any]], path: Path) -> None:
     matplotlib.use("Agg")
     from matplotlib import pyplot as plt
 
-    growth = [point for point in points if point["what"] == "growth"]
     figure, panel = plt.subplots(figsize=(6, 4), layout="constrained")
-    facts = [point["facts"] for point in growth]
+    facts = [point["facts"] for point in points]
     panel.plot(
-        facts, [point["seconds_per_million"] for point in growth], marker="o", label="a pass, s per million facts"
+        facts, [point["seconds_per_million"] for point in points], marker="o", label="a pass, s per million facts"
     )
-    panel.plot(facts, [point["memory_gb"] for point in growth], marker="x", linestyle=":", label="memory, GB")
+    panel.plot(facts, [point["memory_gb"] for point in points], marker="x", linestyle=":", label="memory, GB")
     panel.set(xscale="log", yscale="log", xlabel="facts", ylabel="s, GB")
     panel.set_xticks(facts, [_short(size) for size in facts])
     panel.grid(which="major", alpha=0.3)

@@ -10,7 +10,7 @@ from typing import Any
 
 from common.machine import in_words
 from scaling.points import TRIPLES_PER_ENTITY
-from scaling.together import further_sections
+from scaling.together import GROWTH, further_sections
 
 ROOT = Path(__file__).parent.parent.parent
 RESULTS = ROOT / "results/benchmarks/scaling.json"
@@ -90,8 +90,9 @@ def main() -> None:
     PAGE.write_text(scaling_page(stored), encoding="utf-8")
     draw(stored, FIGURE)
     gpu = RESULTS.with_name("gpu-scale.json")
-    if gpu.exists():
-        draw_growth(json.loads(gpu.read_text(encoding="utf-8"))["points"], GPU_FIGURE)
+    points = json.loads(gpu.read_text(encoding="utf-8"))["points"] if gpu.exists() else []
+    if growth := [point for point in points if point["what"] == GROWTH]:
+        draw_growth(growth, GPU_FIGURE)
 
 
 if __name__ == "__main__":
