@@ -95,6 +95,7 @@ def test_what_the_environment_says_is_checked(monkeypatch, graph_folder, tmp_pat
     ("options", "fragment"),
     [
         (["--processes", "0"], "expected 1 or more"),
+        (["--processes", "100000"], "would only wait for each other"),
         (["--processes", "3"], "leave out --processes under torchrun"),
         (["--preset", "best"], "--preset best without --fast trains in one process"),
         (["--text", "texts.tsv"], "--text trains in one process"),

@@ -214,3 +214,16 @@ def test_no_decision_breaks_a_hard_clause():
         decided = run.decisions(probability=probability, consistent=False).clauses
         assert [one.before.broken for one in decided] == [0, 0]
     assert sum(one.before.accepted for one in run.decisions(consistent=False).clauses) > 0
+
+
+def test_no_decision_breaks_a_hard_constraint():
+    """Both relations have the same facts, so that a fit to these alone would accept both below 0."""
+    facts = [(f"e{one}", relation, f"e{one * 7 % 30}") for one in range(30) for relation in RELATED]
+    graph = Graph.from_triples(facts).split(valid=0.4, test=0.0, seed=1)
+    clauses = parse_clauses("narrow(X, Y), apart(X, Y) => false <hard>")
+    run = train(graph, clauses, make_settings())
+    ids = {graph.relations.id(name) for name in ("narrow", "apart")}
+    assert run.predictor.feasible.excluded == ids
+    assert all(run.calibration.relations[relation].threshold > 0 for relation in ids)
+    (decided,) = run.decisions(consistent=False).clauses
+    assert decided.before.broken == 0

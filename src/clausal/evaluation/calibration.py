@@ -22,6 +22,7 @@ from clausal.graph.vocabulary import Names
 
 LEAST = 20
 """A graph with fewer valid facts has no calibration."""
+_LEAST_POSITIVE = float(np.finfo(np.float32).tiny)  # that scores in single precision can tell from 0
 ENOUGH_FOR_SIGMOID = 10
 """A relation with so many valid facts has a sigmoid and a threshold of its own."""
 ENOUGH_FOR_CURVE = 50
@@ -99,11 +100,13 @@ def calibrate(
     corruptions: int = 1,
     seed: int = 0,
     together: Iterable[Collection[int]] = (),
+    above_zero: Collection[int] = (),
 ) -> Calibration | None:
     """Fit probabilities and thresholds on the valid facts and random corruptions of them.
 
     Relations that are named ``together`` have one fit: what scores higher is then more probable, whichever of them it
-    is of. None where the graph has too few valid facts, or where a score is beyond all numbers.
+    is of. Those ``above_zero``, and what shares their fit, have no threshold of 0 or less. None where the graph has too
+    few valid facts, or where a score is beyond all numbers.
     """
     if len(graph.valid) < LEAST:
         return None
@@ -124,8 +127,12 @@ def calibrate(
     for relation, here in rows.items():
         if relation in fits and counts[relation] >= ENOUGH_FOR_CURVE:
             fits[relation] = fits[relation]._replace(curve=fit_curve(labels[here], sigmoids[here]))
+    overall = overall._replace(curve=fit_curve(labels, sigmoids))
+    for relation in {int(first[one]) for one in above_zero}:
+        fit = fits.get(relation, overall)
+        fits[relation] = fit._replace(threshold=max(fit.threshold, _LEAST_POSITIVE))
     served = {relation: fits[one] for relation, one in enumerate(first.tolist()) if one in fits}
-    return Calibration(overall._replace(curve=fit_curve(labels, sigmoids)), served)
+    return Calibration(overall, served)
 
 
 def _fit(labels: Labels, scores: Values) -> Fit:

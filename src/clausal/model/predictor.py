@@ -26,11 +26,13 @@ class Feasible(Protocol):
     """A set of parameters that a model is kept inside.
 
     ``metric`` says how changes count: it returns the sums of squared gradients of a parameter, or None for all alike.
-    ``connected`` are the ids of relations whose scores it compares, set by set.
+    ``connected`` are the ids of relations whose scores it compares, set by set, and ``excluded`` those of constraints,
+    whose scores cannot all be above 0.
     """
 
     metric: Callable[[Tensor], Tensor | None] | None
     connected: list[set[int]]
+    excluded: set[int]
 
     def project_(self, predictor: LinkPredictor) -> None:
         """Move the parameters of a model into the set."""

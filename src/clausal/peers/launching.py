@@ -16,6 +16,9 @@ from clausal.peers.joining import ENDED, MEETING
 
 _POLL = 0.1
 _GRACE = 15.0  # seconds in which the others end by themselves, as they notice that one is gone
+_PER_CORE = 4
+_LEAST_MOST = 8
+"""Processes of one machine: at most so many for each core, and so many in any case."""
 
 
 def launch(processes: int, arguments: Sequence[str]) -> int:
@@ -111,6 +114,12 @@ def check_processes(processes: int) -> None:
 
     if processes < 1:
         raise InputError(f"--processes {processes}: expected 1 or more")
+    cores = os.cpu_count() or 1
+    if processes > (most := max(_LEAST_MOST, _PER_CORE * cores)):
+        raise InputError(
+            f"--processes {processes}: at most {most} on this machine, which has {count(cores, 'core', 'cores')}; more "
+            "would only wait for each other"
+        )
     if is_started_together() and number_of_processes() != processes:
         raise InputError(
             f"--processes {processes}, but {count(number_of_processes(), 'process', 'processes')} were started "

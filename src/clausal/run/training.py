@@ -296,10 +296,15 @@ def keep(
 
 
 def _calibrate(training: AdversarialSetTraining, graph: Graph) -> Calibration | None:
-    """Fit probabilities; relations that hard clauses compare have one fit, so that no decision breaks a clause."""
+    """Fit probabilities so that no decision breaks a hard clause.
+
+    Relations that such clauses compare have one fit, and those of constraints are accepted above 0 alone.
+    """
     predictor, feasible = training.predictor.with_table(), training.predictor.feasible
-    together = () if feasible is None else feasible.connected
-    return calibrate(predictor, graph, seed=training.settings.train.seed, together=together)
+    seed = training.settings.train.seed
+    if feasible is None:
+        return calibrate(predictor, graph, seed=seed)
+    return calibrate(predictor, graph, seed=seed, together=feasible.connected, above_zero=feasible.excluded)
 
 
 def _metrics(training: AdversarialSetTraining, graph: Graph, seconds: float) -> dict[str, Any]:

@@ -44,6 +44,7 @@ class FeasibleSet:
         self.metric: Metric | None = None
         demands = list(dict.fromkeys(demands))
         self.connected = _connected(demands, predictor.num_relations)
+        self.excluded = _excluded(demands, predictor.num_relations)
         self.families = [
             *_relation_families(predictor, order, demands, equalities),
             *_class_families(predictor, order, [one for one in demands if isinstance(one, ClassesBelow)]),
@@ -75,6 +76,16 @@ def _connected(demands: Sequence[Demand], relations: int) -> list[set[int]]:
             alike = alike.union(*(one for one in found if one & alike))
             found = [one for one in found if not one & alike] + [alike]
     return found
+
+
+def _excluded(demands: Sequence[Demand], relations: int) -> set[int]:
+    """Return the relations of which demands without a head say that some score is not above 0."""
+    return {
+        matrix.relation % relations
+        for demand in demands
+        if isinstance(demand, Below) and not demand.heads
+        for matrix in demand.bodies
+    }
 
 
 def _relation_families(
