@@ -195,11 +195,3 @@ def test_an_update_takes_new_facts_and_texts(tmp_path):
 def test_an_update_refuses_descriptions_of_other_names(run, descriptions, message):
     with pytest.raises(InputError, match=message):
         run.update([("rex", "is_a", "dog")], descriptions=descriptions)
-
-
-def test_a_layer_between_features_and_vectors_is_kept(texts, tmp_path):
-    run = train_described(texts, out=tmp_path / "run", clauses="", descriptions={"hidden": 32})
-    question = 'is_a("a green dog that lives on a farm", ?)'
-    assert clausal.load(tmp_path / "run").predict(question, 3) == run.predict(question, 3)
-    assert run.predict(question, 1)[0].object == "dog"
-    assert run.predictor.domain.contains(run.describe({"rex": "a dog"}).predictor.encode_all()).all()
