@@ -31,5 +31,6 @@ def test_a_command_takes_faults_at_some_of_its_steps(command, tmp_path):
     )
     assert result.returncode == 0, result.stdout + result.stderr
     counts = json.loads((tmp_path / "counts").read_text())
-    assert counts["cases"] >= 2 * len(SLICE[command]) - 1
+    # Not twice as many: threads do not come to every step again, and such a case is not counted.
+    assert counts["cases"] >= len(SLICE[command])
     assert counts["failures"] == 0
