@@ -74,18 +74,10 @@ def _features(adversary: Adversary, predictor: LinkPredictor, groups: Sequence[C
 
 def _fused_step(objective: Objective, optimizer: torch.optim.Optimizer) -> str | None:
     predictor, facts = objective.predictor, objective.settings.facts
-    if facts.training != "corruption":
-        return "the fused one is for corruptions, and training against all entities is matrix products"
-    if predictor.rows_per_relation > 1:
-        return "the fused one reads a relation in one direction, and reciprocal relations have two vectors"
-    if facts.regulariser != "none":
-        return "the fused one has no regulariser of a batch's vectors"
-    if predictor.scorer.terms is None:
-        return f"{type(predictor.scorer).__name__} is not a sum of trilinear terms"
+    if (reason := _by_rows(objective, optimizer)) is not None:
+        return reason
     if not isinstance(predictor.encoder, Table) or isinstance(predictor.encoder, FrozenTable):
         return "the fused one needs a trainable table of entity vectors"
-    if facts.loss not in LOSS_NUMBERS:
-        return f"the fused one has no loss {facts.loss}"
     if not isinstance(optimizer, torch.optim.Adagrad):
         return f"the fused one takes AdaGrad's steps, and train.optimizer is {objective.settings.train.optimizer}"
     if facts.l2_entities:
@@ -94,12 +86,11 @@ def _fused_step(objective: Objective, optimizer: torch.optim.Optimizer) -> str |
         return "the fused one moves the entities of a batch alone, and grounded clauses move others too"
     if predictor.domain.projection is None:
         return f"the fused one cannot project onto {predictor.domain!r}"
-    found = find_kernels(predictor.device)
-    return found if isinstance(found, str) else None
+    return None
 
 
 def _by_rows(objective: Objective, optimizer: torch.optim.Optimizer) -> str | None:
-    """Say why kernels cannot take the step by rows."""
+    """Say why kernels have no gradient of the facts of a batch, which is all that the step by rows asks of them."""
     predictor, facts = objective.predictor, objective.settings.facts
     if facts.training != "corruption":
         return "the fused one is for corruptions, and training against all entities is matrix products"
