@@ -94,6 +94,25 @@ def test_the_trial_of_a_killed_worker_is_taken_up_again(server, tmp_path, monkey
     assert (trial.state, dict(trial.changes)) == ("finished", start)
 
 
+def test_the_trial_of_a_worker_that_never_gave_a_sign_of_life_is_taken_up_again(tmp_path, monkeypatch):
+    """One that is killed between asking for a trial and its first sign of life."""
+    monkeypatch.setattr(storage, "BEAT", 1)
+    monkeypatch.setattr(storage, "SILENT", 2)
+    options = {"storage": f"sqlite:{tmp_path / 'study.db'}", "study": "early"}
+
+    def killed(*_):
+        raise InputError("killed")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(study.SharedStudy, "_beat", killed)
+        with pytest.raises(InputError, match="killed"):
+            run_search(tmp_path / "lost", trials=1, **options)
+    told = Recorder()
+    (trial,) = run_search(tmp_path / "other", trials=1, observer=told, **options).trials
+    assert ("waiting for 1 trial of other workers",) in told.of("message")
+    assert trial.state == "finished"
+
+
 def test_a_worker_that_was_silent_for_too_long_has_lost_its_trial(tmp_path, monkeypatch):
     """Another worker believes that it is gone, and does its trial; the first one goes on with others."""
     monkeypatch.setattr(storage, "BEAT", 1000)

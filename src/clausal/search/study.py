@@ -92,9 +92,20 @@ class SharedStudy:
         return True
 
     def _ask(self) -> optuna.Trial:
+        self._give_up_lost()
+        with _quiet():
+            asked = self._study.ask()
+        self._beat(asked._trial_id)
+        return asked
+
+    def _give_up_lost(self) -> None:
+        """Leave trials to do again whose workers gave no sign of life for too long."""
         with _quiet():
             import_optuna().storages.fail_stale_trials(self._study)
-            return self._study.ask()
+
+    def _beat(self, id: int) -> None:
+        """Give a sign of life of a trial."""
+        self.storage.optuna.record_heartbeat(id)
 
     @contextmanager
     def _beating(self, asked: optuna.Trial) -> Iterator[None]:
@@ -104,7 +115,7 @@ class SharedStudy:
         def beat() -> None:
             while not ended.is_set():
                 with suppress(*storage_errors()):  # one that could not be given is no failure: another one follows
-                    self.storage.optuna.record_heartbeat(asked._trial_id)
+                    self._beat(asked._trial_id)
                 ended.wait(self.storage.optuna.heartbeat_interval)
             self.storage.optuna.remove_session()
 
@@ -147,8 +158,7 @@ class SharedStudy:
     def _has_room(self, most: int | None, deadline: float, observer: Observer) -> bool:
         told = False
         while most is not None:
-            with _quiet():
-                self.storage.patiently(lambda: import_optuna().storages.fail_stale_trials(self._study))
+            self.storage.patiently(self._give_up_lost)
             begun, ended = len(self._begun()), len(self.trials())
             if ended >= most:
                 return False
@@ -158,9 +168,19 @@ class SharedStudy:
                 return False
             if not told:
                 observer.message(f"waiting for {count(begun - ended, 'trial')} of other workers")
+                self.storage.patiently(self._beat_for_running)
                 told = True
             time.sleep(_PAUSE)
         return True
+
+    def _beat_for_running(self) -> None:
+        """Give one sign of life of each running trial.
+
+        A worker that was killed before its first one has none on record, and optuna never gives up such a trial.
+        """
+        for trial in self._study.get_trials(deepcopy=False):
+            if trial.state.name == "RUNNING":
+                self._beat(trial._trial_id)
 
     def _all(self) -> list[optuna.trial.FrozenTrial]:
         return self.storage.patiently(lambda: self._study.get_trials(deepcopy=False))
