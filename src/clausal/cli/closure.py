@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clausal.choices import BASE_IRI, RankingName
+from clausal.choices import BASE_IRI
 from clausal.cli.inputs import BaseOption, ClausesOption, GraphArgument, read_clauses, read_graph, reads_graph
 from clausal.cli.output import Format, FormatOption, NamesOption, print_results, say, shown_names
 from clausal.cli.progress import Bars
@@ -56,31 +56,6 @@ class Split(StrEnum):
     test = "test"
     all = "all"
 
-
-class Entailed(StrEnum):
-    """Where the facts go that train entails."""
-
-    first = "first"
-
-
-EntailedOption = Annotated[Entailed | None, typer.Option(help="'first' is the same as --ranking entailed.")]
-RankingOption = Annotated[
-    RankingName | None,
-    typer.Option(
-        help="By the model; 'entailed': what train entails by the run's clauses before all else; or, after "
-        "'clausal fuse', by votes of rules alone or fused with the model.",
-        show_default="model",
-    ),
-]
-
-ConsistentOption = Annotated[
-    bool,
-    typer.Option(
-        "--consistent",
-        help="Make the ranking obey the clauses: every fact scores at least what they demand of it, and of facts that "
-        "exclude each other the weaker is removed.",
-    ),
-]
 
 SplitOption = Annotated[Split, typer.Option(help="Which facts to close.")]
 

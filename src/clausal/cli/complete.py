@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clausal.choices import BASE_IRI
-from clausal.cli.closure import ConsistentOption, RankingOption, say_left_out
+from clausal.cli.closure import say_left_out
 from clausal.cli.inputs import BaseOption, DeviceOption, RdfStarOption, read_clauses
 from clausal.cli.output import Format, FormatOption, NamesOption, print_results, say, shown_names
 from clausal.cli.progress import Bars
+from clausal.cli.ranking import ConsistentOption, RankingOption
 from clausal.cli.unknown import UnknownOption, fitting
 from clausal.errors import count
 

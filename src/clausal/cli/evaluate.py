@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clausal.choices import Filter, RankingName, Ties
-from clausal.cli.closure import ConsistentOption, EntailedOption, RankingOption, say_left_out
+from clausal.cli.closure import say_left_out
 from clausal.cli.inputs import ColumnsOption, DeviceOption, Header, HeaderOption, read_clauses
 from clausal.cli.output import Format, FormatOption, NamesOption, print_results, say, shown_names
 from clausal.cli.progress import Bars
+from clausal.cli.ranking import ConsistentOption, EntailedOption, RankingClausesOption, RankingOption, check_used
 from clausal.cli.unknown import UnknownOption, fitting
 from clausal.errors import InputError
 
@@ -31,10 +32,7 @@ def evaluate(
     ranking: RankingOption = None,
     entailed: EntailedOption = None,
     consistent: ConsistentOption = False,
-    clauses: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="With --consistent or --ranking entailed, clauses instead of the run's."),
-    ] = None,
+    clauses: RankingClausesOption = None,
     unknown: UnknownOption = None,
     classify: Annotated[
         bool,
@@ -60,8 +58,7 @@ def evaluate(
     if (classify or labelled is not None) and (ranking is not None or entailed is not None or consistent):
         option = "--consistent" if consistent else "--entailed" if ranking is None else "--ranking"
         raise InputError(f"{option} is about ranking; leave out --classify and --labelled")
-    if clauses is not None and chosen_ranking != "entailed" and not consistent:
-        raise InputError("--clauses says what train entails; add --ranking entailed, or --consistent")
+    check_used(clauses, chosen_ranking, consistent)
     loaded = load(run, device=device)
     others = None if clauses is None else fitting(clauses, read_clauses(clauses), loaded.graph, unknown)
     graph = loaded.graph

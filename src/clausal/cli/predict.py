@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clausal.choices import BASE_IRI
-from clausal.cli.closure import ConsistentOption, EntailedOption, RankingOption, say_left_out
+from clausal.cli.closure import say_left_out
 from clausal.cli.describing import DescribeOption, with_described
 from clausal.cli.inputs import BaseOption, DeviceOption, RdfStarOption, read_clauses
 from clausal.cli.output import Format, FormatOption, NamesOption, Row, print_results, print_text, say, shown_names
 from clausal.cli.progress import Bars
+from clausal.cli.ranking import ConsistentOption, EntailedOption, RankingOption
 from clausal.cli.unknown import UnknownOption, fitting
 from clausal.errors import InputError, count
 

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from clausal.choices import UnknownNames
-from clausal.cli.closure import ConsistentOption, RankingOption, say_left_out
+from clausal.cli.closure import say_left_out
 from clausal.cli.describing import DescribeOption, with_described
 from clausal.cli.inputs import ColumnsOption, DeviceOption, Header, HeaderOption, read_clauses
 from clausal.cli.output import Format, FormatOption, NamesOption, print_results, say, shown_names
 from clausal.cli.progress import Bars
+from clausal.cli.ranking import ConsistentOption, RankingClausesOption, RankingOption, check_used
 from clausal.cli.unknown import fitting
 from clausal.errors import InputError, count
 
@@ -41,10 +42,7 @@ def score(
     ] = "refuse",
     ranking: RankingOption = None,
     consistent: ConsistentOption = False,
-    clauses: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="With --consistent or --ranking entailed, clauses instead of the run's."),
-    ] = None,
+    clauses: RankingClausesOption = None,
     columns: ColumnsOption = "sro",
     header: HeaderOption = Header.auto,
     device: DeviceOption = "auto",
@@ -57,8 +55,7 @@ def score(
     from clausal.run.score_files import check_scores_target, write_scores
 
     chosen = find_ranking(ranking, None)
-    if clauses is not None and chosen != "entailed" and not consistent:
-        raise InputError("--clauses says what train entails; add --ranking entailed, or --consistent")
+    check_used(clauses, chosen, consistent)
     if out is not None:
         check_scores_target(out)
     loaded = load(run, device=device)

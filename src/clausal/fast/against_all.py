@@ -19,7 +19,7 @@ from torch.nn import functional as F
 
 from clausal.model.encoders import Table
 from clausal.training.against_all import AgainstAll
-from clausal.training.against_all.losses import AllEntitiesLoss, Softmax
+from clausal.training.against_all.losses import AllEntitiesLoss, overwrite_
 from clausal.training.against_all.queries import Answers
 from clausal.training.step import Losses, Step
 
@@ -103,33 +103,6 @@ class _LossOfProducts(torch.autograd.Function):
             None,
             None,
         )
-
-
-def overwrite_(loss: AllEntitiesLoss, scores: Tensor, answers: Answers, entities: int) -> Tensor:
-    """Return the loss of scores [queries, ≥ entities], and leave its gradient in their place.
-
-    Columns after those of the entities are −∞ and cost nothing; what is left there means nothing.
-    """
-    smoothing, is_softmax = loss.label_smoothing, isinstance(loss, Softmax)
-    shares = answers.shares if is_softmax else torch.ones_like(answers.shares)
-    truth = (1 - smoothing) * shares.to(scores.dtype)
-    expected = (truth * scores[answers.rows, answers.entities]).sum()  # Σ truth · score
-    if smoothing:
-        expected = expected + smoothing * scores[:, :entities].sum() / entities
-    if is_softmax:
-        largest = scores.amax(1, keepdim=True)
-        total = scores.sub_(largest).exp_().sum(1, keepdim=True)
-        value = (total.log() + largest).sum() - expected
-        scores.div_(total)  # softmax
-    else:
-        value = (F.softplus(scores).sum() - expected) / entities
-        scores.sigmoid_()
-    scores.view(-1).index_add_(0, answers.rows * scores.shape[1] + answers.entities, truth, alpha=-1)
-    if smoothing:
-        scores.sub_(smoothing / entities)
-    if not is_softmax:
-        scores.div_(entities)
-    return value
 
 
 @contextmanager

@@ -7,7 +7,7 @@ import torch
 from torch.nn import functional as F
 
 from clausal.fast import against_all
-from clausal.training.against_all.losses import BinaryCrossEntropy, Softmax
+from clausal.training.against_all.losses import BinaryCrossEntropy, Softmax, overwrite_
 from clausal.training.against_all.queries import Answers, KVsAll, OneVsAll
 
 ENTITIES, DIM = 7, 4
@@ -73,7 +73,7 @@ def test_large_scores_neither_overflow_nor_vanish():
     answers = Answers(torch.tensor([0, 1]), torch.tensor([0, 1]), torch.ones(2))
     scores = torch.tensor([[1000.0, 0.0], [-1000.0, 0.0]])
     assert Softmax()(scores, answers).item() == 0
-    assert against_all.overwrite_(Softmax(), scores, answers, scores.shape[1]).item() == 0
+    assert overwrite_(Softmax(), scores, answers, scores.shape[1]).item() == 0
     assert scores.abs().max().item() == 0  # the gradient: both queries are answered
 
 

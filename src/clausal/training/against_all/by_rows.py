@@ -14,11 +14,10 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
-from torch.nn import functional as F
 
 from clausal.model.row_table import RowGradients, RowTable, together
 from clausal.model.scorers.base import MultilinearScorer
-from clausal.training.against_all.losses import AllEntitiesLoss, Softmax
+from clausal.training.against_all.losses import AllEntitiesLoss, overwrite_
 from clausal.training.against_all.objective import AgainstAll, relation_loss
 from clausal.training.against_all.queries import Answers, Queries
 from clausal.training.objective import Objective
@@ -111,27 +110,7 @@ class SharedLoss:
 
     def overwrite_(self, scores: Tensor, answers: Answers) -> Tensor:
         """Return this process's part of the loss of scores [queries, own rows]; leave its gradient in their place."""
-        peers, entities, smoothing = self.table.peers, self.table.dealing.rows, self.loss.label_smoothing
-        is_softmax = isinstance(self.loss, Softmax)
-        shares = answers.shares if is_softmax else torch.ones_like(answers.shares)
-        truth = (1 - smoothing) * shares.to(scores.dtype)
-        expected = (truth * scores[answers.rows, answers.entities]).sum()  # Σ truth · score
-        if smoothing:
-            expected = expected + smoothing * scores.sum() / entities
-        if is_softmax:
-            largest = peers.largest_(scores.amax(1, keepdim=True))
-            total = peers.sum_(scores.sub_(largest).exp_().sum(1, keepdim=True))
-            value = (total.log() + largest).sum() / peers.size - expected
-            scores.div_(total)  # softmax
-        else:
-            value = (F.softplus(scores).sum() - expected) / entities
-            scores.sigmoid_()
-        scores.view(-1).index_add_(0, answers.rows * scores.shape[1] + answers.entities, truth, alpha=-1)
-        if smoothing:
-            scores.sub_(smoothing / entities)
-        if not is_softmax:
-            scores.div_(entities)
-        return value
+        return overwrite_(self.loss, scores, answers, self.table.dealing.rows, self.table.peers)
 
 
 class _LossOfProducts(torch.autograd.Function):

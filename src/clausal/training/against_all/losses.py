@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
+import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from clausal.peers import ALONE, Peers
 from clausal.training.against_all.queries import Answers
 
 
@@ -56,3 +58,31 @@ def loss_of_products(
     This is the reference, in the precision that torch multiplies in; ``precision`` is for a fast form.
     """
     return loss(queries @ candidates.T, answers)
+
+
+def overwrite_(loss: AllEntitiesLoss, scores: Tensor, answers: Answers, entities: int, peers: Peers = ALONE) -> Tensor:
+    """Return the loss of scores, and leave its gradient in their place: one large matrix instead of four.
+
+    The columns are those of all ``entities``, or of the rows that this one of several ``peers`` has; then the loss is
+    its part of a sum. Columns after those of the entities are −∞ and cost nothing; what is left there means nothing.
+    """
+    smoothing, is_softmax = loss.label_smoothing, isinstance(loss, Softmax)
+    shares = answers.shares if is_softmax else torch.ones_like(answers.shares)
+    truth = (1 - smoothing) * shares.to(scores.dtype)
+    expected = (truth * scores[answers.rows, answers.entities]).sum()  # Σ truth · score
+    if smoothing:
+        expected = expected + smoothing * scores[:, :entities].sum() / entities
+    if is_softmax:
+        largest = peers.largest_(scores.amax(1, keepdim=True))
+        total = peers.sum_(scores.sub_(largest).exp_().sum(1, keepdim=True))
+        value = (total.log() + largest).sum() / peers.size - expected
+        scores.div_(total)  # softmax
+    else:
+        value = (F.softplus(scores).sum() - expected) / entities
+        scores.sigmoid_()
+    scores.view(-1).index_add_(0, answers.rows * scores.shape[1] + answers.entities, truth, alpha=-1)
+    if smoothing:
+        scores.sub_(smoothing / entities)
+    if not is_softmax:
+        scores.div_(entities)
+    return value
