@@ -13,6 +13,7 @@ import pytest
 from clausal.errors import InputError, RunError
 from clausal.logic import parse_clauses
 from clausal.logic.closure import close
+from clausal.logic.engines import cluster as clusters
 from clausal.observer import Observer
 from programs import graph_of
 
@@ -87,3 +88,17 @@ def test_a_cluster_needs_a_shared_folder(graph, shared, message):
     pytest.importorskip("pyspark.sql", reason="pyspark is not installed: pip install 'clausal[spark]'")
     with pytest.raises(InputError, match=message):
         close(graph, CLAUSES, engine="spark", master="spark://127.0.0.1:7077", shared=shared)
+
+
+def test_a_java_that_does_not_start_is_said(graph, tmp_path, monkeypatch):
+    pytest.importorskip("pyspark.sql", reason="pyspark is not installed: pip install 'clausal[spark]'")
+    (tmp_path / "bin").mkdir()
+    java = tmp_path / "bin" / "java"
+    java.write_text("#!/bin/sh\nexec sleep 5\n")
+    java.chmod(0o755)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    monkeypatch.setattr(clusters, "_STARTS", 1.0)
+    with pytest.raises(
+        RunError, match=r"Spark \(local\[\*\]\) has not started within 1 s: does `java -version` answer"
+    ):
+        close(graph, CLAUSES, engine="spark")
