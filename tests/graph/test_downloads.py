@@ -138,7 +138,7 @@ def test_a_server_that_sends_byte_by_byte_is_given_up_for_a_mirror(server, tmp_p
         file = data_file(Source(f"{server.address}/train"), Source(f"{mirror.address}/train"))
         assert fetch(file, tmp_path, attempts=2).read_bytes() == TEXT
     assert len(server.requests) == 2
-    with pytest.raises(RunError, match="the server sends less than 60,000 bytes in 0.3 s"):
+    with pytest.raises(RunError, match=r"the server sends less than 60,000 bytes in 0\.3 s"):
         fetch(data_file(Source(f"{server.address}/train")), tmp_path / "alone", attempts=1)
 
 

@@ -20,7 +20,7 @@ def attempt(one):
 
 
 def test_a_killed_process_ends_all_with_one_message(tmp_path):
-    with pytest.raises(RunError, match="a process of the search was killed.*with fewer processes"):
+    with pytest.raises(RunError, match=r"a process of the search was killed.*with fewer processes"):
         list(make_trials(["killed", "long"], attempt, Journal(tmp_path / "journal.jsonl"), processes=2))
 
 

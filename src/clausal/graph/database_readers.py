@@ -96,12 +96,15 @@ def open_postgresql(address: str, source: str) -> Iterator[Database]:
     except ImportError:
         raise InputError(f"{source}: reading PostgreSQL needs psycopg: pip install 'clausal[postgres]'") from None
 
-    with _explained(psycopg.Error, source, lambda text: without_secrets(text, address)):
-        with psycopg.connect(address, **waiting_options(address, _ANSWERS)) as connection:  # type: ignore[arg-type]
-            connection.read_only = True
-            connection.execute(f"SET lock_timeout = '{_ANSWERS}s'")
-            yield _PostgreSQL(connection, source)
-            connection.rollback()
+    options: dict[str, Any] = waiting_options(address, _ANSWERS)
+    with (
+        _explained(psycopg.Error, source, lambda text: without_secrets(text, address)),
+        psycopg.connect(address, **options) as connection,
+    ):
+        connection.read_only = True
+        connection.execute(f"SET lock_timeout = '{_ANSWERS}s'")
+        yield _PostgreSQL(connection, source)
+        connection.rollback()
 
 
 class _PostgreSQL:
