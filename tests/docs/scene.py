@@ -22,6 +22,8 @@ Edward child_of Victoria
 Edward parent_of Archie
 Victoria married_to Albert
 Albert married_to Victoria
+http://example.org/a http://example.org/capital_of http://example.org/b
+http://example.org/a http://example.org/located_in http://example.org/b
 steroid interacts_with hormone
 steroid interacts_with enzyme
 hormone interacts_with enzyme
@@ -50,7 +52,7 @@ def _facts(split):
     return [
         fact
         for place, fact in enumerate(every)
-        if place % 12 == 0 or fact[1] == "capital_of" or _TOLD & {fact[0], fact[2]}
+        if place % 30 == 0 or fact[1] == "capital_of" or _TOLD & {fact[0], fact[2]}
     ]
 
 

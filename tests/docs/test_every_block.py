@@ -208,5 +208,9 @@ def quicken(monkeypatch):
             shutil.rmtree(options["out"])
         return train(graph, clauses, Settings.load(Path("quick.toml"), shorter), **options)
 
+    def quick_search(*given, **named):
+        shutil.rmtree(named["out"], ignore_errors=True)
+        return searched(*given, **named | {"trials": 1})
+
     monkeypatch.setattr(package, "train", quick_train)
-    monkeypatch.setattr(search, "search", lambda *given, **named: searched(*given, **named | {"trials": 1}))
+    monkeypatch.setattr(search, "search", quick_search)
