@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from hanging import AFTER, children_end
+
 # Tensors in tests are tiny: a second thread only waits for the first. Read by torch and by child processes.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
@@ -16,6 +18,13 @@ def pytest_configure(config):
     """Hide GPUs but from the tests that ask for one: only a CPU adds in the same order again, to the same bits."""
     if config.option.markexpr != "gpu":
         os.environ["CUDA_VISIBLE_DEVICES"] = ""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    """Let no test wait for its children for ever."""
+    with children_end(AFTER):
+        return (yield)
 
 
 def pytest_runtest_setup(item):

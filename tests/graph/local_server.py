@@ -3,6 +3,7 @@
 import re
 import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -16,6 +17,7 @@ class LocalServer:
     ranges: bool = True
     cut_after: int | None = None  # bytes of each answer after which the connection ends
     delay: float = 0  # seconds before each answer
+    trickle: float = 0  # seconds between two bytes of an answer
     fail_first: int = 0  # requests answered with 503 before the server recovers
     address: str = ""
 
@@ -63,4 +65,10 @@ class LocalServer:
             request.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}")
         request.send_header("Content-Length", str(len(content) - start))
         request.end_headers()
+        if self.trickle:
+            with suppress(OSError):  # the client has given up
+                for byte in content[start:]:
+                    request.wfile.write(bytes([byte]))
+                    time.sleep(self.trickle)
+            return
         request.wfile.write(content[start:][: self.cut_after])

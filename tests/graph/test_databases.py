@@ -8,8 +8,8 @@ from graph_files import FACTS, named
 
 import clausal
 from clausal.errors import InputError
-from clausal.graph import load_graph
-from clausal.graph.addresses import public, without_secrets
+from clausal.graph import database_readers, load_graph
+from clausal.graph.addresses import public, waiting_options, without_secrets
 from postgres_server import PostgresServer
 
 SECRET = "hunter2-Secret"
@@ -137,3 +137,25 @@ def test_postgresql(postgres, tmp_path):
     for path in (tmp_path / "run").rglob("*"):
         assert not path.is_file() or SECRET.encode() not in path.read_bytes()
     assert '"address": "postgresql+psycopg://127.0.0.1' in (tmp_path / "run" / "run.json").read_text()
+
+
+def test_a_table_that_somebody_holds_is_not_waited_for_without_end(postgres, monkeypatch):
+    import psycopg
+
+    monkeypatch.setattr(database_readers, "_ANSWERS", 1)
+    with psycopg.connect(postgres) as connection:
+        connection.execute("CREATE TABLE held (s TEXT, r TEXT, o TEXT)")
+        connection.commit()
+        connection.execute("LOCK TABLE held IN ACCESS EXCLUSIVE MODE")
+        with pytest.raises(InputError, match="lock timeout"):
+            load_graph(postgres, query="select s, r, o from held")
+        connection.rollback()
+        connection.execute("DROP TABLE held")
+
+
+def test_the_end_of_a_network_is_noticed_unless_the_address_says_otherwise():
+    assert waiting_options("postgresql://host/db", 10)["connect_timeout"] == 10
+    assert waiting_options("postgresql://host/db", 10)["tcp_user_timeout"] == 60_000
+    own = waiting_options("postgresql://host/db?connect_timeout=3&keepalives_idle=900", 10)
+    assert "connect_timeout" not in own
+    assert "keepalives_idle" not in own

@@ -11,7 +11,7 @@ import pytest
 from local_server import LocalServer
 
 from clausal.errors import InputError, RunError
-from clausal.graph import datasets, load_graph, loading
+from clausal.graph import datasets, download, load_graph, loading
 from clausal.graph.catalogue import DataFile, DataSet, Source
 from clausal.graph.datasets import obtain
 from recording import Recorder
@@ -129,6 +129,17 @@ def test_the_next_mirror_is_tried(server, tmp_path):
 def test_carriage_returns_are_dropped_before_the_hash(server, tmp_path):
     server.files["/train"] = TEXT.replace(b"\n", b"\r\n")
     assert fetch(data_file(Source(f"{server.address}/train")), tmp_path).read_bytes() == TEXT
+
+
+def test_a_server_that_sends_byte_by_byte_is_given_up_for_a_mirror(server, tmp_path, monkeypatch):
+    monkeypatch.setattr(download, "_SLOW_SECONDS", 0.3)
+    server.files["/train"], server.trickle = TEXT, 0.02
+    with LocalServer({"/train": TEXT}) as mirror:
+        file = data_file(Source(f"{server.address}/train"), Source(f"{mirror.address}/train"))
+        assert fetch(file, tmp_path, attempts=2).read_bytes() == TEXT
+    assert len(server.requests) == 2
+    with pytest.raises(RunError, match=r"the server sends less than 60,000 bytes in 0\.3 s"):
+        fetch(data_file(Source(f"{server.address}/train")), tmp_path / "alone", attempts=1)
 
 
 def test_a_corrupted_file_is_removed_and_named(server, tmp_path):

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import clausal
+from clausal.peers import launching
 from clausal.peers.joining import joined
 from command_line import clausal as command
 from command_line import refused
@@ -155,3 +156,34 @@ def test_an_error_of_the_first_process_is_said_once(tmp_path):
     assert job.returncode == 2
     assert errors.count("error:") == 1
     assert "nothing.tsv" in errors
+
+
+def test_when_the_first_process_is_done_the_others_are_not_waited_for_without_end(monkeypatch):
+    monkeypatch.setattr(launching, "_GRACE", 0.3)
+    programs = ["pass", "import time; time.sleep(600)"]
+    processes = [subprocess.Popen([sys.executable, "-c", program]) for program in programs]
+    before = time.monotonic()
+    try:
+        assert launching._watch(processes) is None
+    finally:
+        launching._end(processes)
+    assert time.monotonic() - before < 60
+    assert processes[1].returncode < 0
+
+
+def wait_without_parent():
+    """Wait for a message that never comes, with a parent that is gone."""
+    with joined({}, gpu=False, wait=30.0, trust_network=False) as peers:
+        if peers.first:
+            time.sleep(1)
+            return "done"
+        peers._parent = -1
+        return peers.told_by_first(lambda: "")
+
+
+def test_a_process_whose_parent_is_gone_ends(tmp_path):
+    with started(wait_without_parent, 2, tmp_path) as (_, pipes):
+        assert [received(pipe) for pipe in pipes] == [
+            ("returned", "done"),
+            ("failed", "the process that has started this one is gone, so this one ends too"),
+        ]

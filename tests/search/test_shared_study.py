@@ -113,6 +113,46 @@ def test_the_trial_of_a_worker_that_never_gave_a_sign_of_life_is_taken_up_again(
     assert trial.state == "finished"
 
 
+def test_a_worker_that_is_killed_while_another_waits_is_noticed_too(tmp_path, monkeypatch):
+    """The trial of a first lost worker is taken up by a second one, which is lost before its first sign of life."""
+    monkeypatch.setattr(storage, "BEAT", 1)
+    monkeypatch.setattr(storage, "SILENT", 2)
+    options = {"storage": f"sqlite:{tmp_path / 'study.db'}", "study": "late"}
+
+    def killed(*_):
+        raise InputError("killed")
+
+    class Unlucky(Recorder):
+        def message(self, text):
+            super().message(text)
+            if text.startswith("waiting"):
+                with monkeypatch.context() as patch:
+                    patch.setattr(study.SharedStudy, "_beat", killed)
+                    with pytest.raises(InputError, match="killed"):
+                        run_search(tmp_path / "second", trials=2, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(study.SharedStudy, "_beat", killed)
+        with pytest.raises(InputError, match="killed"):
+            run_search(tmp_path / "lost", trials=1, **options)
+    found = run_search(tmp_path / "other", trials=1, observer=Unlucky(), **options)
+    assert {trial.state for trial in found.trials} <= {"finished", "failed"}
+
+
+def test_a_table_that_somebody_holds_ends_the_search_with_a_message(server, tmp_path, monkeypatch):
+    import psycopg
+
+    options = {"storage": server.address, "study": "held", "trials": 1}
+    run_search(tmp_path / "before", **options)
+    monkeypatch.setattr(storage, "PATIENCE", 1.0)
+    with psycopg.connect(server.address) as connection:
+        connection.execute("LOCK TABLE studies IN ACCESS EXCLUSIVE MODE")
+        with pytest.raises((InputError, RunError), match="statement timeout") as caught:
+            run_search(tmp_path / "out", **options)
+        connection.rollback()
+    assert SECRET not in str(caught.value)
+
+
 def test_a_worker_that_was_silent_for_too_long_has_lost_its_trial(tmp_path, monkeypatch):
     """Another worker believes that it is gone, and does its trial; the first one goes on with others."""
     monkeypatch.setattr(storage, "BEAT", 1000)

@@ -93,6 +93,33 @@ def test_a_run_that_changes_is_loaded_again_without_dropping_a_request(tmp_path)
         assert service.end(signal.SIGINT) == 0
 
 
+SLOW = """
+import sys, time
+from clausal.cli.serve import serve
+from clausal.serve import service
+before = service.Service.start
+def start(self):
+    before(self)
+    self._working += 1
+    self._threads.submit(time.sleep, 600)
+service.Service.start = start
+from pathlib import Path
+serve([Path(sys.argv[1])], port=0, device="cpu")
+"""
+
+
+def test_work_that_nobody_waits_for_does_not_keep_the_service_from_its_end(tmp_path):
+    write_run(tmp_path / "run")
+    command = [sys.executable, "-c", SLOW, str(tmp_path / "run")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        try:
+            assert process.stdout.readline().startswith("http://")
+            process.terminate()
+            assert process.wait(60) == 0
+        finally:
+            process.kill()
+
+
 def run_serve(*arguments):
     command = [sys.executable, "-m", "clausal", "serve", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -53,3 +55,7 @@ def serve(
         say(f"serving {', '.join(service.runs.paths)}; Ctrl-C ends it")
 
     run_server(service, listening, host=host, token=token, started=started, threads=threads)
+    if service.is_working:  # all requests are answered, and Python would wait for its threads, however long they take
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)

@@ -10,6 +10,8 @@ _USER = re.compile(r"(?<=://)\S*@")
 _SECRET = re.compile(
     r"(?i)\b((?:\w*(?:password|passwd|pwd|secret|token|sslkey|sslpassword|access_?key)\w*)\s*=\s*)('[^']*'|[^&\s'\"]+)"
 )
+_NOTICED = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3, "tcp_user_timeout": 60_000}
+"""By which the end of a network is noticed within a minute; systems by themselves take hours."""
 _PASSWORD = re.compile(r"://[^/@:\s]*:(\S*)@")
 
 
@@ -32,6 +34,15 @@ def without_secrets(message: str, address: str) -> str:
     for secret in sorted({*secrets, *pieces, *map(unquote, secrets)} - {""}, key=len, reverse=True):
         message = message.replace(secret, "***")
     return public(message)
+
+
+def waiting_options(address: str, seconds: int) -> dict[str, int]:
+    """Return for how long PostgreSQL's library waits: to connect some seconds, and never for a server that is gone.
+
+    What the address says itself stays.
+    """
+    options = {"connect_timeout": seconds} | _NOTICED
+    return {name: value for name, value in options.items() if name not in address}
 
 
 def has_password(address: str) -> bool:

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from clausal.errors import InputError
-from clausal.graph.addresses import without_secrets
+from clausal.graph.addresses import waiting_options, without_secrets
 
+_ANSWERS = 30  # seconds in which a server answers, and in which others let go of a table
 _BATCH = 100_000
 _NO_NAMES = (bytes, memoryview, list, dict, tuple, set)
 
@@ -95,12 +96,15 @@ def open_postgresql(address: str, source: str) -> Iterator[Database]:
     except ImportError:
         raise InputError(f"{source}: reading PostgreSQL needs psycopg: pip install 'clausal[postgres]'") from None
 
-    with _explained(psycopg.Error, source, lambda text: without_secrets(text, address)):
-        waiting: dict[str, Any] = {} if "connect_timeout" in address else {"connect_timeout": 30}
-        with psycopg.connect(address, **waiting) as connection:
-            connection.read_only = True
-            yield _PostgreSQL(connection, source)
-            connection.rollback()
+    options: dict[str, Any] = waiting_options(address, _ANSWERS)
+    with (
+        _explained(psycopg.Error, source, lambda text: without_secrets(text, address)),
+        psycopg.connect(address, **options) as connection,
+    ):
+        connection.read_only = True
+        connection.execute(f"SET lock_timeout = '{_ANSWERS}s'")
+        yield _PostgreSQL(connection, source)
+        connection.rollback()
 
 
 class _PostgreSQL:

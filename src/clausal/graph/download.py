@@ -14,6 +14,8 @@ from pathlib import Path
 from clausal.observer import Observer
 
 _CHUNK_BYTES = 1 << 16
+_SLOWEST_BYTES, _SLOW_SECONDS = 60_000, 60.0
+"""A server that sends less than so many bytes in so many seconds is given up: it would take for ever."""
 _HOPELESS = (400, 401, 403, 404, 410, 451)
 
 
@@ -69,11 +71,18 @@ def _transfer(address: str, part: Path, label: str, observer: Observer | None, t
         length = response.headers.get("Content-Length")
         total = have + int(length) if length and length.isdecimal() else None
         with part.open("ab" if resumed else "wb") as file:
-            while chunk := response.read(_CHUNK_BYTES):
+            until, enough = time.monotonic() + _SLOW_SECONDS, have + _SLOWEST_BYTES
+            while chunk := response.read1(_CHUNK_BYTES):
                 file.write(chunk)
                 have += len(chunk)
                 if observer is not None:
                     observer.advanced(label, have, total, "bytes")
+                if time.monotonic() > until:
+                    if have < enough:
+                        raise TimeoutError(
+                            f"the server sends less than {_SLOWEST_BYTES:,} bytes in {_SLOW_SECONDS:g} s"
+                        )
+                    until, enough = time.monotonic() + _SLOW_SECONDS, have + _SLOWEST_BYTES
             file.flush()
             os.fsync(file.fileno())
     if total is not None and have < total:

@@ -84,6 +84,7 @@ class Together(Group):
         super().__init__()
         self._store = store
         self._messages = 0
+        self._parent = os.getppid()
 
     def told_by_first(self, work: Callable[[], str]) -> str:
         """Let the first process do some work, and tell the others what it returns; what ends it ends them too."""
@@ -103,8 +104,14 @@ class Together(Group):
         return str(answer["told"])
 
     def _wait_for(self, key: str) -> bytes:
-        """Wait for a message, however long its work takes; who started the processes ends them if that one dies."""
+        """Wait for a message, however long its work takes; who started the processes ends them if that one dies.
+
+        Where the processes meet in a folder, which cannot tell that process 0 is gone, nobody would end this one if the
+        parent were gone too.
+        """
         while True:
+            if os.environ.get(MEETING) and os.getppid() != self._parent:
+                raise RunError("the process that has started this one is gone, so this one ends too")
             try:
                 if self._store.check([key]):
                     found: bytes = self._store.get(key)

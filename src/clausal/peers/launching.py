@@ -65,13 +65,18 @@ def launch(processes: int, arguments: Sequence[str]) -> int:
 
 
 def _watch(started: Sequence[subprocess.Popen[bytes]]) -> int | None:
-    """Wait until all processes have ended; return the first that failed, after which the others have little time."""
+    """Wait until all processes have ended; return the first that failed.
+
+    After one has failed, or the first one has ended, which writes for all, the others have little time.
+    """
     failed, until = None, float("inf")
     while any(process.poll() is None for process in started) and time.monotonic() < until:
         time.sleep(_POLL)
         gone = [rank for rank, process in enumerate(started) if process.poll()]
         if gone and failed is None:
             failed, until = gone[0], time.monotonic() + _GRACE
+        if started[0].poll() == 0:
+            until = min(until, time.monotonic() + _GRACE)
     if failed is None:
         failed = next((rank for rank, process in enumerate(started) if process.poll()), None)
     return failed

@@ -60,6 +60,7 @@ def _read_predictor(
     if directory.features:
         encoder = described_encoder(directory.features, settings, settings.model.dim if scorer is None else scorer.dim)
     entities, relations = len(graph.entities), len(graph.relations)
+    predictor = None
     try:
         with torch.device("meta"):  # sizes are compared with the file's before any memory is taken
             relation_dim = (scorer or build_scorer(settings.model)).relation_dim
@@ -68,10 +69,11 @@ def _read_predictor(
             if encoder is None and scorer is None and settings.model.scorer != "model-f":
                 vectors = torch.empty(entities, settings.model.dim)
                 predictor = build_predictor(settings.model, entities, relations, vectors=vectors)
-                predictor.load_state_dict(read_tensors(path, predictor.state_dict())[0], assign=True)
-                return predictor
     except RuntimeError as error:
         raise InputError(f"{directory.path}: the settings describe no possible model: {error}") from None
+    if predictor is not None:  # outside, as older versions of safetensors would make meta tensors of what they read
+        predictor.load_state_dict(read_tensors(path, predictor.state_dict())[0], assign=True)
+        return predictor
     # What the file holds replaces every value, those of pre-trained vectors too, so their file is not needed again.
     dim = scorer.dim if scorer is not None else settings.model.dim
     predictor = build_predictor(

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from clausal.errors import InputError, RunError
-from clausal.graph.addresses import public, without_secrets
+from clausal.graph.addresses import public, waiting_options, without_secrets
 from clausal.search.samplers import import_optuna
 
 BEAT = 10
@@ -76,18 +76,25 @@ class StudyStorage:
             raise InputError(
                 f"{self.address}: a study on PostgreSQL needs psycopg: pip install 'clausal[search-postgres]'"
             ) from None
-        waiting: dict[str, Any] = {} if "connect_timeout" in address else {"connect_timeout": _ANSWERS}
+        waiting: dict[str, Any] = waiting_options(address, _ANSWERS)
 
         def connect() -> Any:
             """Connect again, for as long as a server may be away."""
             until = time.monotonic() + PATIENCE
             while True:
                 try:
-                    return psycopg.connect(address, **waiting)
+                    return bounded(psycopg.connect(address, **waiting))
                 except psycopg.OperationalError:
                     if time.monotonic() > until:
                         raise
                     time.sleep(_PAUSE)
+
+        def bounded(connection: Any) -> Any:
+            """Let no statement wait for ever, nor others for a worker that stands still between two of them."""
+            connection.execute(f"SET statement_timeout = '{PATIENCE:g}s'")
+            connection.execute(f"SET idle_in_transaction_session_timeout = '{SILENT:g}s'")
+            connection.commit()
+            return connection
 
         try:
             psycopg.connect(address, **waiting).close()  # what is wrong from the start is said at once

@@ -157,6 +157,7 @@ class SharedStudy:
 
     def _has_room(self, most: int | None, deadline: float, observer: Observer) -> bool:
         told = False
+        known: set[int] = set()
         while most is not None:
             self.storage.patiently(self._give_up_lost)
             begun, ended = len(self._begun()), len(self.trials())
@@ -168,19 +169,20 @@ class SharedStudy:
                 return False
             if not told:
                 observer.message(f"waiting for {count(begun - ended, 'trial')} of other workers")
-                self.storage.patiently(self._beat_for_running)
                 told = True
+            self.storage.patiently(lambda: self._beat_for_running(known))
             time.sleep(_PAUSE)
         return True
 
-    def _beat_for_running(self) -> None:
-        """Give one sign of life of each running trial.
+    def _beat_for_running(self, known: set[int]) -> None:
+        """Give one sign of life of each running trial that is not known yet.
 
         A worker that was killed before its first one has none on record, and optuna never gives up such a trial.
         """
         for trial in self._study.get_trials(deepcopy=False):
-            if trial.state.name == "RUNNING":
+            if trial.state.name == "RUNNING" and trial._trial_id not in known:
                 self._beat(trial._trial_id)
+                known.add(trial._trial_id)
 
     def _all(self) -> list[optuna.trial.FrozenTrial]:
         return self.storage.patiently(lambda: self._study.get_trials(deepcopy=False))

@@ -5,8 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures._base import DoneAndNotDoneFutures
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
 from multiprocessing import get_context
+from multiprocessing.process import BaseProcess
 from typing import Any, TypeVar
 
 from clausal.config import Settings
@@ -18,6 +21,7 @@ from clausal.search.journal import CUT, FAILED, FINISHED, PRUNED, Journal, Trial
 from clausal.training import AdversarialSetTraining, prepare
 
 W = TypeVar("W")
+_LOOK = 1.0  # seconds between two looks at processes
 
 
 def make_trials(
@@ -58,13 +62,41 @@ def _at_once(
             for one in wanted:
                 running.add(pool.submit(_attempt, one))
                 if len(running) == processes:
-                    done, running = wait(running, return_when=FIRST_COMPLETED)
+                    done, running = _wait_for_one(running, pool)
                     yield from (future.result() for future in done)
             while running:
-                done, running = wait(running, return_when=FIRST_COMPLETED)
+                done, running = _wait_for_one(running, pool)
                 yield from (future.result() for future in done)
-        finally:
-            pool.shutdown(cancel_futures=True)
+        except BaseException as error:  # an interrupt, for example: trials that run would be waited for
+            _terminate(pool)
+            if isinstance(error, BrokenProcessPool):
+                raise RunError(
+                    "a process of the search was killed, as a system does that is out of memory; trials that ended are "
+                    "in the journal, and the same command goes on with the others: try it with fewer processes"
+                ) from None
+            raise
+
+
+def _wait_for_one(running: set[Future[Trial]], pool: ProcessPoolExecutor) -> DoneAndNotDoneFutures[Trial]:
+    """Wait until a trial has ended; the pool itself does not notice the death of each of its processes."""
+    while True:
+        found = wait(running, timeout=_LOOK, return_when=FIRST_COMPLETED)
+        if found.done:
+            return found
+        if any(process.exitcode is not None for process in _processes(pool)):
+            raise BrokenProcessPool
+
+
+def _processes(pool: ProcessPoolExecutor) -> list[BaseProcess]:
+    return list((pool._processes or {}).values())
+
+
+def _terminate(pool: ProcessPoolExecutor) -> None:
+    """End the processes of a pool at once, as ``terminate_workers`` does from Python 3.14 on."""
+    processes = _processes(pool)
+    pool.shutdown(wait=False, cancel_futures=True)
+    for process in processes:
+        process.terminate()
 
 
 _given: tuple[Callable[..., Trial], Sequence[Any]]

@@ -81,6 +81,11 @@ class Jobs:
                 job.cancel = True
             self._condition.notify()
 
+    @property
+    def is_working(self) -> bool:
+        """Whether a job runs."""
+        return any(job.state == "running" for job in self.newest())
+
     def add(self, kind: str, run: str, work: Callable[[Observer], dict[str, Any]]) -> Job:
         """Add a job; too many are refused."""
         with self._condition:

@@ -47,6 +47,11 @@ class Service:
         self.batcher.stop()
         self._threads.shutdown(wait=False, cancel_futures=True)
 
+    @property
+    def is_working(self) -> bool:
+        """Whether a thread is at work, perhaps for a request that nobody waits for any more."""
+        return self._working > 0 or self.jobs.is_working
+
     async def work(self, function: Callable[..., _R], *arguments: object) -> _R:
         """Call a function in a thread. Too many at once are refused; the time of one is limited."""
         if self._working >= 8 * self.limits.threads:

@@ -13,6 +13,7 @@ import pytest
 from clausal.errors import InputError, RunError
 from clausal.logic import parse_clauses
 from clausal.logic.closure import close
+from clausal.logic.engines import cluster as clusters
 from clausal.observer import Observer
 from programs import graph_of
 
@@ -87,3 +88,14 @@ def test_a_cluster_needs_a_shared_folder(graph, shared, message):
     pytest.importorskip("pyspark.sql", reason="pyspark is not installed: pip install 'clausal[spark]'")
     with pytest.raises(InputError, match=message):
         close(graph, CLAUSES, engine="spark", master="spark://127.0.0.1:7077", shared=shared)
+
+
+def test_a_start_without_end_is_given_up(monkeypatch):
+    monkeypatch.setattr(clusters, "_STARTS", 0.2)
+    assert clusters.started_in_time(lambda: "session", "local") == "session"
+    with pytest.raises(ValueError, match="from the start"):
+        clusters.started_in_time(lambda: int("from the start"), "local")
+    never = threading.Event()
+    with pytest.raises(RunError, match=r"Spark \(yarn\) has not started within 0\.2 s: does `java -version` answer"):
+        clusters.started_in_time(lambda: never.wait(60), "yarn")
+    never.set()

@@ -6,11 +6,16 @@ import re
 import socket
 import threading
 import time
-from typing import Any
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any, TypeVar
 
 from clausal.errors import RunError
 
+T = TypeVar("T")
+
 _ANSWERS = 10.0  # seconds in which a master answers
+_STARTS = 180.0  # seconds in which Java starts, and a cluster lets the driver in
 _WORKERS = 60.0  # seconds in which the first worker comes
 _HOST = re.compile(r"(?:spark://)?(\[[^\]]+\]|[^:,/]+):(\d+)")
 
@@ -38,6 +43,29 @@ def own_address(master: str) -> str | None:
         f"the Spark master {master} cannot be reached: {'; '.join(reasons)}; is it started, and are host and "
         "port those that its log names?"
     )
+
+
+def started_in_time(start: Callable[[], T], master: str) -> T:
+    """Call what starts Spark; a ``RunError`` where it is not back in time, as a queue of YARN may be full for hours.
+
+    The work is done in a thread that can be left behind.
+    """
+    started: Future[T] = Future()
+
+    def work() -> None:
+        try:
+            started.set_result(start())
+        except BaseException as error:
+            started.set_exception(error)
+
+    threading.Thread(target=work, name="clausal-spark", daemon=True).start()
+    try:
+        return started.result(_STARTS)
+    except TimeoutError:
+        raise RunError(
+            f"Spark ({master}) has not started within {_STARTS:g} s: does `java -version` answer, and has the cluster "
+            "room for one more application?"
+        ) from None
 
 
 def workers(context: Any) -> int:

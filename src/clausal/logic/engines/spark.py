@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clausal.errors import InputError, RunError
-from clausal.logic.engines.cluster import WorkerWatch, own_address, wait_for_workers
+from clausal.logic.engines.cluster import WorkerWatch, own_address, started_in_time, wait_for_workers
 from clausal.logic.store import arrow_columns, memory_bytes
 
 if TYPE_CHECKING:
@@ -215,7 +215,7 @@ def _start(master: str, memory: str | None) -> SparkSession:
         role = "driver" if _is_local(master) else "executor"
         builder = builder.config(f"spark.{role}.memory", f"{max(memory_bytes(memory) >> 20, 1)}m")
     with _readable_errors("Spark"):
-        session = builder.master(master).getOrCreate()
+        session = started_in_time(builder.master(master).getOrCreate, master)
     session.sparkContext.setLogLevel("OFF")
     return session
 
