@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import clausal
 from clausal.errors import InputError, RunError
 from clausal.peers.group import ALONE, Group, Peers
+from clausal.peers.heartbeat import Heartbeat
 
 if TYPE_CHECKING:
     from torch.distributed import Store  # type: ignore[attr-defined]
@@ -27,8 +28,10 @@ MEETING = "CLAUSAL_MEETING"
 """Names, in the environment, the folder in which processes meet that clausal itself has started on this machine."""
 ENDED = "process 0 has ended"
 """What another process says when the first one could not do what all were waiting for."""
-PATIENCE = timedelta(minutes=10)
-"""How long an exchange may wait for a process that is slow; one that has ended is noticed at once."""
+PATIENCE = timedelta(hours=6)
+"""How long an exchange may wait for a process that lives and is slow, as one that writes for all of them."""
+SILENCE = 25.0
+"""Seconds without a sign of life after which a process counts as lost; one that has ended is noticed at once."""
 _POLL = 0.1
 _VERSIONS = ("clausal", "torch")
 
@@ -44,11 +47,14 @@ def is_started_together() -> bool:
 
 
 @contextmanager
-def joined(card: Mapping[str, str], *, gpu: bool, wait: float, trust_network: bool) -> Iterator[Peers]:
+def joined(
+    card: Mapping[str, str], *, gpu: bool, wait: float, trust_network: bool, silence: float = SILENCE
+) -> Iterator[Peers]:
     """Join the other processes, if there are any, and leave them at the end.
 
     ``card`` is what all of them must have been told alike, such as settings. A process that does not come within
-    ``wait`` seconds, or comes with another card, ends all of them.
+    ``wait`` seconds, or comes with another card, ends all of them, and so does one that is silent for ``silence``
+    seconds later on.
     """
     size = number_of_processes()
     if size == 1:
@@ -70,9 +76,11 @@ def joined(card: Mapping[str, str], *, gpu: bool, wait: float, trust_network: bo
             world_size=size,
             timeout=PATIENCE,
         )
+    heartbeat = Heartbeat(store.clone(), rank, size, silence)  # with a connection of its own
     try:
         yield Together(store)
     finally:
+        heartbeat.stop()
         with suppress(Exception):  # a process that is gone already
             distributed.destroy_process_group()
 
