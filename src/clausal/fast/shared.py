@@ -20,7 +20,7 @@ from clausal.training.step import Losses
 
 
 class SharedStep(FusedRowStep):
-    """The same step for single precision and a sum of squares for each number."""
+    """The same step for single precision."""
 
     name = "fused, in place"
 

@@ -76,7 +76,8 @@ def joined(
             world_size=size,
             timeout=PATIENCE,
         )
-    heartbeat = Heartbeat(store.clone(), rank, size, silence)  # with a connection of its own
+    own = store.clone()  # type: ignore[attr-defined]  # a connection of its own
+    heartbeat = Heartbeat(own, rank, size, silence)
     try:
         yield Together(store)
     finally:

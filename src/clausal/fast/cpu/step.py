@@ -14,7 +14,7 @@ from torch import Tensor
 
 from clausal.fast.cpu.compiling import as_array, compiled, compiled_kernel, inlined, share
 from clausal.fast.cpu.facts import fact_kernel
-from clausal.fast.cpu.parts import adagrad_row, prefetch
+from clausal.fast.cpu.parts import adagrad_row, adagrad_row_of_one_sum, prefetch
 from clausal.fast.kernels import LOSS_NUMBERS, PROJECTIONS, FusedModel
 from clausal.model.domains import Projection
 
@@ -42,7 +42,10 @@ def adagrad(parameters, sums, gradients, rows, rate, kind, low, high, first, las
             for i in range(len(row)):
                 g[i] += other[i]
                 other[i] = 0
-        adagrad_row(row, total, g, rate, kind, low, high)
+        if len(total) < len(row):
+            adagrad_row_of_one_sum(row, total, g, rate, kind, low, high)
+        else:
+            adagrad_row(row, total, g, rate, kind, low, high)
 
 
 @compiled_kernel
