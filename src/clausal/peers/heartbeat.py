@@ -43,8 +43,12 @@ class Heartbeat:
             Thread(target=work, name="clausal-heartbeat", daemon=True).start()
 
     def stop(self) -> None:
-        """Stop, and tell the others that this process has left and is not silent."""
+        """Give no more signs, and watch for none."""
         self._stopped.set()
+
+    def leave(self) -> None:
+        """Stop, and tell the others that this process has done its work and is not silent."""
+        self.stop()
         with suppress(Exception):  # the board may be gone
             self._store.set(f"alive/{self._rank}", _LEFT.decode())
 

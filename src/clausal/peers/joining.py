@@ -20,6 +20,7 @@ import clausal
 from clausal.errors import InputError, RunError
 from clausal.peers.group import ALONE, Group, Peers
 from clausal.peers.heartbeat import Heartbeat
+from clausal.peers.interfaces import interface_towards
 
 if TYPE_CHECKING:
     from torch.distributed import Store  # type: ignore[attr-defined]
@@ -68,18 +69,19 @@ def joined(
     _choose_network(size, trust_network)
     store = _meet(rank, size, wait)
     _compare_cards(store, rank, size, card, wait)
-    with _explained(rank, size, wait):
-        distributed.init_process_group(
-            "nccl" if gpu else "gloo",
-            store=distributed.PrefixStore("exchange", store),  # type: ignore[attr-defined]
-            rank=rank,
-            world_size=size,
-            timeout=PATIENCE,
-        )
     own = store.clone()  # type: ignore[attr-defined]  # a connection of its own
     heartbeat = Heartbeat(own, rank, size, silence)
     try:
+        with _explained(rank, size, wait):
+            distributed.init_process_group(
+                "nccl" if gpu else "gloo",
+                store=distributed.PrefixStore("exchange", store),  # type: ignore[attr-defined]
+                rank=rank,
+                world_size=size,
+                timeout=PATIENCE,
+            )
         yield Together(store)
+        heartbeat.leave()
     finally:
         heartbeat.stop()
         with suppress(Exception):  # a process that is gone already
@@ -136,6 +138,9 @@ def _choose_network(size: int, trust_network: bool) -> None:
             f"the processes meet at {address}, over a network. What they exchange is neither encrypted nor signed: add "
             "--trust-network if only machines that you trust can reach it"
         )
+    interface = interface_towards(os.environ.get("MASTER_ADDR", ""))
+    if interface is not None:  # else gloo takes the one of this machine's name, which many systems give to loopback
+        os.environ.setdefault("GLOO_SOCKET_IFNAME", interface)
 
 
 def _meet(rank: int, size: int, wait: float) -> Store:
