@@ -60,8 +60,8 @@ def _together(stored: Found) -> Iterable[str]:
 def _sent(stored: Found) -> Iterable[str]:
     yield "### Bytes with and without clauses\n"
     yield (
-        "What a process sends in a step, on average over a pass, by `python -m together` with `--clauses`: implications, "
-        "inverses and compositions in closed form.\n"
+        "What a process sends in a step, on average over a pass, by `python -m together` with `--clauses`: "
+        "implications, inverses and compositions in closed form.\n"
     )
     yield "| graph | process | bytes a step |"
     yield "|---|---|---|"
