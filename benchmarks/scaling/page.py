@@ -17,7 +17,7 @@ RESULTS = ROOT / "results/benchmarks/scaling.json"
 PAGE = ROOT / "docs/reference/scaling.md"
 FIGURE = ROOT / "docs/figures/scaling.png"
 GPU_FIGURE = ROOT / "docs/figures/scaling-gpu.png"
-FURTHER = ("together.json", "together-accuracy.json", "gpu-scale.json")
+FURTHER = ("together.json", "together-bytes.json", "together-accuracy.json", "gpu-scale.json")
 
 Found = dict[str, Any]
 _COLUMNS: dict[str, Callable[[Found], str]] = {

@@ -13,18 +13,20 @@ _PLAN = """\
 ## A plan for 400 million entities
 
 On paper; what was measured of it is above. 400 million entities of dim 128 in bfloat16 with one AdaGrad sum a row
-take 102 GB and 1.6 GB. Two billion facts take 24 GB in each process, and their order in a pass 16 GB. On four GPUs
-of 140 GB each holds 26 GB of rows, 40 GB of facts and order, and a few GB of batch. With batches of 4 million facts
+take 102 GB and 1.6 GB. Two billion facts take 24 GB in each process, and their order in a pass 8 GB. On four GPUs
+of 140 GB each holds 26 GB of rows, 32 GB of facts and order, and a few GB of batch. With batches of 4 million facts
 a process takes a million of them, fetches 2 · 10⁶ · 3/4 vectors of 256 bytes and sends as many gradients of 512
 bytes: 1.2 GB a step, and 0.6 TB in the 500 steps of a pass. By links of 50 GB/s that is 12 s of communication;
 computation takes the seconds per million facts of one GPU times 500. Clauses add nothing to the communication.
 """
 
 
-def further_sections(together: Found, accuracy: Found, gpu: Found) -> Iterable[str]:
+def further_sections(together: Found, sent: Found, accuracy: Found, gpu: Found) -> Iterable[str]:
     """Yield the lines of all parts that have figures."""
     if together:
         yield from _together(together)
+    if sent:
+        yield from _sent(sent)
     if accuracy:
         yield from _accuracy(accuracy)
     if gpu:
@@ -52,6 +54,20 @@ def _together(stored: Found) -> Iterable[str]:
         ratios, load = found["ratios"], found["machine"]["load"]
         shown = ", ".join(f"{name} {ratio:.2f}" for name, ratio in ratios.items())
         yield f"| | ratio | {shown}; load {load} before the start | | | |"
+    yield ""
+
+
+def _sent(stored: Found) -> Iterable[str]:
+    yield "### Bytes with and without clauses\n"
+    yield (
+        "What a process sends in a step, on average over a pass, by `python -m together` with `--clauses`: "
+        "implications, inverses and compositions in closed form.\n"
+    )
+    yield "| graph | process | bytes a step |"
+    yield "|---|---|---|"
+    for key, found in stored.items():
+        for row in found["processes"]["2"]:
+            yield f"| {key} | {row['rank']} | {row['bytes_per_step']:,} |"
     yield ""
 
 

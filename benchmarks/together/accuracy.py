@@ -26,6 +26,8 @@ VARIANTS: dict[str, tuple[int, dict[str, str]]] = {
     "bfloat16": (1, {"train.table_precision": "bfloat16"}),
     "a sum for each row": (1, {"train.adagrad_sums": "row"}),
     "bfloat16, a sum for each row": (1, {"train.table_precision": "bfloat16", "train.adagrad_sums": "row"}),
+    "learning rate 0.4": (1, {"train.learning_rate": "0.4"}),
+    "learning rate 0.4, a sum for each row": (1, {"train.learning_rate": "0.4", "train.adagrad_sums": "row"}),
 }
 """The number of processes and the settings of each variant."""
 

@@ -307,7 +307,8 @@ class TrainSettings(_Section):
     adagrad_sums: Literal["number", "row"] = Field(
         "number",
         description="AdaGrad's sums of squared gradients of entity vectors: one for each number, or one for each row, "
-        "that of the mean of its squares, which takes next to no memory",
+        "of the mean of the squares of what can move, which takes next to no memory; it needs a learning rate two to "
+        "four times as large",
     )
     checkpoint_seconds: NonNegativeReal = Field(
         30.0, description="seconds between checkpoints; 0 means after every pass"

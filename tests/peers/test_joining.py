@@ -77,6 +77,42 @@ def test_a_port_in_use_is_said(tmp_path):
     assert f"port {port} is in use" in message
 
 
+def fall_silent(silence, errors):
+    """Join; the second process stops without ending, and the first waits for it in an exchange."""
+    os.dup2(os.open(f"{errors}-{os.environ['RANK']}", os.O_CREAT | os.O_WRONLY), 2)
+    with joined({}, gpu=False, wait=60.0, trust_network=False, silence=silence) as peers:
+        if not peers.first:
+            os.kill(os.getpid(), signal.SIGSTOP)
+        peers.wait()
+
+
+@pytest.mark.parametrize("network", [False, True], ids=["folder", "port"])
+def test_a_process_that_falls_silent_ends_the_others_with_a_message(network, tmp_path):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        place = {"CLAUSAL_MEETING": "", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free.getsockname()[1])}
+    errors = tmp_path / "errors"
+    with started(fall_silent, 2, tmp_path, 5.0, errors, environment=place if network else None) as (processes, _):
+        processes[0].join(60)
+        assert processes[0].exitcode == 1
+        assert processes[1].is_alive()
+    assert "error: process 1 of 2 has given no sign of life for 5 s" in Path(f"{errors}-0").read_text()
+
+
+def live_on(silence):
+    """Join, and let the first process work for longer than silence may last."""
+    with joined({}, gpu=False, wait=60.0, trust_network=False, silence=silence) as peers:
+        if peers.first:
+            time.sleep(2 * silence)
+        peers.wait()
+        return peers.size
+
+
+def test_a_process_that_is_slow_but_alive_is_waited_for(tmp_path):
+    with started(live_on, 2, tmp_path, 4.0) as (_, pipes):
+        assert [received(pipe) for pipe in pipes] == [("returned", 2)] * 2
+
+
 @pytest.mark.parametrize(
     ("environment", "fragment"),
     [

@@ -66,17 +66,31 @@ def test_a_step_on_rows_is_adagrad_on_them_alone(domain, by_row):
     before, sums = table.weight.detach().double().numpy().copy(), np.full((ROWS, 1 if by_row else DIM), 0.1)
     table.sums.fill_(0.1)
     rows = torch.tensor([3, 7, 20])
-    for _ in range(3):
+    for _ in range(6):
         gradient = torch.randn(3, DIM, generator=generator)
         descend_on_rows_(table, rows, gradient, 0.3, domain, generator)
         for row, g in zip(rows.tolist(), gradient.double().numpy(), strict=True):
-            sums[row] += (g * g).mean() if by_row else g * g
+            held = (
+                ((before[row] <= 0) & (g > 0)) | ((before[row] >= 1) & (g < 0)) if isinstance(domain, Cube) else False
+            )
+            sums[row] += (g * g * ~np.broadcast_to(held, g.shape)).mean() if by_row else g * g
             before[row] -= 0.3 * g / np.sqrt(sums[row])
             before[row] = np.clip(before[row], 0, 1) if isinstance(domain, Cube) else before[row] / np.sqrt(
                 (before[row] ** 2).sum()
             )  # fmt: skip
     np.testing.assert_allclose(table.weight.detach().numpy(), before, atol=1e-5)
     np.testing.assert_allclose(table.sums.numpy(), sums, rtol=1e-5)
+
+
+def test_numbers_held_at_the_edge_of_the_cube_do_not_slow_the_others_of_their_row():
+    for gradient, moved in (([5.0, -5.0, 0.1, 0.0], 1), ([-5.0, 5.0, 0.1, 0.0], 3)):
+        table = RowTable(DIM, Dealing(1), ALONE, by_row=True)
+        table.weight.data.copy_(torch.tensor([[0.0, 1.0, 0.5, 0.5]]))
+        given = torch.tensor([gradient])
+        assert Cube().can_move(table.weight.detach(), -given).sum() == moved + 1  # a gradient of zero holds nothing
+        descend_on_rows_(table, torch.tensor([0]), given, 0.1, Cube(), torch.Generator())
+        counted = [0.1] if moved == 1 else [5.0, 5.0, 0.1]
+        assert table.sums.item() == pytest.approx(sum(g * g for g in counted) / DIM)
 
 
 def test_rounding_at_random_keeps_the_mean_and_numbers_that_need_none():

@@ -27,6 +27,9 @@ ProcessesOption = Annotated[
     ),
 ]
 WaitOption = Annotated[float, typer.Option(help="Seconds that processes wait for each other at the start.")]
+SilenceOption = Annotated[
+    float, typer.Option(min=5.0, help="Seconds without a sign of life after which a process counts as lost.")
+]
 TrustOption = Annotated[
     bool,
     typer.Option(
@@ -54,6 +57,7 @@ def train_in_several(
     told: Mapping[str, object],
     settings: Mapping[str, Any],
     wait: float,
+    silence: float,
     trust_network: bool,
 ) -> Path | None:
     """Train as one of several processes; the first returns the run directory, and the others nothing.
@@ -72,7 +76,7 @@ def train_in_several(
         torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
     card = {name: str(value) for name, value in {**told, **settings}.items() if value not in (None, False)}
     card["device"] = "cuda" if gpu else "cpu"
-    with joined(card, gpu=gpu, wait=wait, trust_network=trust_network) as peers:
+    with joined(card, gpu=gpu, wait=wait, trust_network=trust_network, silence=silence) as peers:
         assert isinstance(peers, Together)
         own: list[Path] = []
 

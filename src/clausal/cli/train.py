@@ -18,6 +18,7 @@ from clausal.cli.presets import given_settings, read_graph_and_settings
 from clausal.cli.progress import Bars
 from clausal.cli.together import (
     ProcessesOption,
+    SilenceOption,
     TrustOption,
     WaitOption,
     is_one_of_several,
@@ -91,6 +92,7 @@ def train(
     resume: Annotated[bool, typer.Option("--resume", help="Go on with an unfinished run in --out.")] = False,
     processes: ProcessesOption = None,
     wait: WaitOption = 60.0,
+    silence: SilenceOption = 25.0,
     trust_network: TrustOption = False,
     valid: ValidOption = None,
     test: TestOption = None,
@@ -126,7 +128,7 @@ def train(
         refuse_together(**{f"preset {BEST} without --fast": race, "from": start, "text": text, "vectors": vectors})
         resumed = out if resume else None
         told = settings_told(preset, config, changes, resumed)  # which are checked before anybody is waited for
-        _say_end(train_in_several(inputs.begin, resumed, inputs.told(), told, wait, trust_network), format)
+        _say_end(train_in_several(inputs.begin, resumed, inputs.told(), told, wait, silence, trust_network), format)
         return
     run = _resume(out) if resume and out is not None else _train(inputs, race)
     _say_outcome(run.metrics, run.path, format)

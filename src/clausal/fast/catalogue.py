@@ -114,8 +114,8 @@ def _in_place(objective: Objective, optimizer: torch.optim.Optimizer) -> str | N
         return _ELSEWHERE
     if table.peers.size == 1:
         return "is for several processes"
-    if table.weight.dtype != torch.float32 or table.sums.shape != table.weight.shape:
-        return "is for single precision and a sum for each number"
+    if table.weight.dtype != torch.float32:
+        return "is for single precision"
     if objective.predictor.domain.projection is None:
         return f"the fused one cannot project onto {objective.predictor.domain!r}"
     return _by_rows(objective, optimizer)
@@ -128,8 +128,8 @@ def _rows_on_cpu(
         return _ELSEWHERE
     if find_spec("numba") is None:
         return "needs numba: pip install numba"
-    if table.weight.dtype != torch.float32 or table.sums.shape != table.weight.shape:
-        return "is for single precision and a sum for each number"
+    if table.weight.dtype != torch.float32:
+        return "is for single precision"
     return None if domain.projection is not None else "cannot project onto this domain"
 
 

@@ -20,7 +20,7 @@ from clausal.training.step import Losses
 
 
 class SharedStep(FusedRowStep):
-    """The same step for single precision and a sum of squares for each number."""
+    """The same step for single precision."""
 
     name = "fused, in place"
 
@@ -36,20 +36,17 @@ class SharedStep(FusedRowStep):
         self.in_place = CPUKernels(model)
 
     def __call__(self, facts: Tensor, generator: torch.Generator) -> Losses:
-        dealing, kernels, rows = self.table.dealing, self.in_place, self.table.with_spare
+        dealing, kernels, own = self.table.dealing, self.in_place, len(self.table.weight)
         subjects, objects = self.objective.corruption.draw_numbers(facts, generator).chunk(2)  # of own rows
         inconsistency, named = self._add_clause_gradients(kernels.relation_gradient)
-        ids = torch.cat([facts[:, 0], facts[:, 2]])
-        order = dealing.order_of(ids)
-        places = order // dealing.size
-        foreign = (order % dealing.size != dealing.rank).nonzero().squeeze(1)
-        wanted, which = ids[foreign].unique(return_inverse=True)
-        batch = self.table.fetch(wanted)
-        own = len(self.table.weight)
-        rows[own : own + len(wanted)] = batch.rows
+        homes = dealing.homes(torch.cat([facts[:, 0], facts[:, 2]]))
+        places = homes - dealing.rank * dealing.rows
+        foreign = ((places < 0) | (places >= own)).nonzero().squeeze(1)
+        wanted, which = homes[foreign].unique(return_inverse=True)
         places[foreign] = own + which
+        batch = self.table.fetch_into_spare(wanted)
         subject, object = places.chunk(2)
-        asked = np.unique(np.concatenate([as_array(one.asked) for one in (batch, *(one for one, _ in named))]))
+        asked = np.concatenate([as_array(one.asked) for one in (batch, *(one for one, _ in named))])
         fact_loss = kernels.add_fact_gradients(torch.stack([subject, facts[:, 1], object], 1), subjects, objects, asked)
         spare = np.arange(own, own + len(wanted))
         for one, gradient in [(batch, torch.from_numpy(kernels.gradients_of(spare))), *named]:

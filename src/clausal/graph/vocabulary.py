@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,18 +14,28 @@ from clausal.graph.near_names import suggest
 
 
 class Names(Sequence[str]):
-    """An ordered set of names; a name's id is its position."""
+    """An ordered set of names; a name's id is its position.
 
-    def __init__(self, names: Sequence[str], kind: str) -> None:
-        self._names = list(names)
+    Names that come as a pyarrow array stay one, in a sixth of the memory, until something asks for all of them.
+    """
+
+    def __init__(self, names: Sequence[str] | Any, kind: str) -> None:
+        self._kept: Any = names if hasattr(names, "to_pylist") else list(names)
         self.kind = kind
+
+    @property
+    def _names(self) -> list[str]:
+        if not isinstance(self._kept, list):
+            self._kept = self._kept.to_pylist()
+        names: list[str] = self._kept
+        return names
 
     @cached_property
     def _ids(self) -> dict[str, int]:
         return {name: index for index, name in enumerate(self._names)}
 
     def __len__(self) -> int:
-        return len(self._names)
+        return len(self._kept)
 
     @overload
     def __getitem__(self, index: int) -> str: ...
@@ -34,7 +44,10 @@ class Names(Sequence[str]):
     def __getitem__(self, index: slice) -> list[str]: ...
 
     def __getitem__(self, index: int | slice) -> str | list[str]:
-        return self._names[index]
+        if isinstance(index, slice) or isinstance(self._kept, list):
+            return self._names[index]
+        name: str = self._kept[int(index)].as_py()
+        return name
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)

@@ -53,7 +53,8 @@ def make_predictor(
     if features:
         encoder = described_encoder(features, settings, dim)
     vectors = read_vectors(model.pretrained, graph.entities, dim, model.pretrained_names) if model.pretrained else None
-    pairs = torch.from_numpy(graph.train[:, [0, 2]])
+    of_pairs = isinstance(scorer, ModelF) or (scorer is None and SCORERS[model.scorer] is ModelF)
+    pairs = torch.from_numpy(graph.train[:, [0, 2]]) if of_pairs else None
     sizes = len(graph.entities), len(graph.relations)
     predictor = build_predictor(model, *sizes, pairs=pairs, vectors=vectors, scorer=scorer, encoder=encoder)
     predictor.reset_parameters(generator_at(settings.train.seed, _INITIALISATION))

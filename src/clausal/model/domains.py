@@ -64,6 +64,13 @@ class Domain(ABC):
             rows.copy_(self.project(rows))
         return vectors
 
+    def can_move(self, vectors: Tensor, steps: Tensor) -> Tensor:
+        """Say of each number of vectors in the domain whether a step moves it; at the edge of a box some do not."""
+        onto = self.projection
+        if onto is None or onto.kind != "clip":
+            return torch.ones_like(vectors, dtype=torch.bool)
+        return ~((vectors <= onto.low) & (steps < 0) | (vectors >= onto.high) & (steps > 0))
+
     def contains(self, vectors: Tensor, tolerance: float = 1e-5) -> Tensor:
         """Say for each vector whether it lies in the domain. Shape [...]."""
         return (self.project(vectors) - vectors).abs().amax(-1) <= tolerance

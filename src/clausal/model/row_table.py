@@ -106,16 +106,29 @@ class RowTable(Table):
         """Fetch the rows of distinct ids, in rising order, from the processes that have them."""
         dealing, peers = self.dealing, self.peers
         if peers.size == 1:
-            return Batch(self, ids, self.weight[ids].float(), ids)
+            return Batch(self, self.weight[ids].float(), ids)
         owners = dealing.owners(ids)
         by_owner = owners.argsort(stable=True)
         give = torch.bincount(owners, minlength=peers.size).tolist()
         take = peers.counts_from_all(give, ids.device)
         asked = peers.all_to_all(dealing.places(ids[by_owner]), give, take)
-        found = peers.all_to_all(self.weight[asked], take, give)
+        found = peers.all_to_all(self.weight.index_select(0, asked), take, give)
         rows = torch.empty(found.shape, device=found.device)
         rows[by_owner] = found.float()
-        return Batch(self, ids, rows, asked, by_owner, give, take)
+        return Batch(self, rows, asked, by_owner, give, take)
+
+    @torch.no_grad()
+    def fetch_into_spare(self, homes: Tensor) -> Batch:
+        """Fetch the rows of distinct homes, in rising order, into the spare rows; none is copied a second time."""
+        peers, own = self.peers, len(self.weight)
+        borders = torch.arange(peers.size + 1, device=homes.device) * self.dealing.rows
+        give = torch.searchsorted(homes, borders).diff().tolist()
+        take = peers.counts_from_all(give, homes.device)
+        asked = peers.all_to_all(homes % self.dealing.rows, give, take)
+        spare = self.with_spare[own : own + len(homes)]
+        return Batch(
+            self, peers.all_to_all(self.weight.index_select(0, asked), take, give, spare), asked, None, give, take
+        )
 
     @contextmanager
     def recording(self) -> Iterator[list[Batch]]:
@@ -133,12 +146,11 @@ class RowTable(Table):
 
 
 class Batch:
-    """The rows of distinct ids [ids, dim], and the way back to where they lie."""
+    """Distinct rows that were fetched [rows, dim], and the way back to where they lie."""
 
     def __init__(
         self,
         table: RowTable,
-        ids: Tensor,
         rows: Tensor,
         asked: Tensor,
         by_owner: Tensor | None = None,
@@ -146,21 +158,21 @@ class Batch:
         take: Sequence[int] = (),
     ) -> None:
         self.table = table
-        self.ids = ids
         self.rows = rows
         self.asked = asked  # where the rows lie that other processes have asked this one for
         self._by_owner, self._give, self._take = by_owner, give, take
 
     def bring_home(self, gradient: Tensor) -> RowGradients:
-        """Bring gradients [ids, dim] to the processes that have the rows; return those that came to this one."""
+        """Bring gradients [rows, dim] to the processes that have the rows; return those that came to this one."""
         found = self.bring_apart(gradient)
         return found[0] if len(found) == 1 else together(found)
 
     def bring_apart(self, gradient: Tensor) -> list[RowGradients]:
         """Bring gradients home; return those that came from each process, one for each row that it had asked for."""
-        if self._by_owner is None:
+        if self.table.peers.size == 1:
             return [RowGradients(self.asked, gradient)]
-        came = self.table.peers.all_to_all(gradient[self._by_owner], self._give, self._take)
+        sorted_by_owner = gradient if self._by_owner is None else gradient[self._by_owner]
+        came = self.table.peers.all_to_all(sorted_by_owner, self._give, self._take)
         return list(map(RowGradients, self.asked.split(list(self._take)), came.split(list(self._take))))
 
 

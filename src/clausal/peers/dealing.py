@@ -36,9 +36,15 @@ class Dealing:
         """Return how many rows this process has."""
         return self.rows if self.own is None else len(self.own)
 
-    def order_of(self, ids: Tensor) -> Tensor:
-        """Return the place of each row in the order of dealing."""
-        return ids if self.order is None else self.order[ids].long()
+    def homes(self, ids: Tensor) -> Tensor:
+        """Return one number for where each row lies, process after process: ``rows`` times the process, plus the place.
+
+        So rows in the order of their homes are those of the first process, then those of the second, …
+        """
+        if self.order is None:
+            return ids
+        order = self.order[ids].long()
+        return order % self.size * self.rows + order // self.size
 
     def owners(self, ids: Tensor) -> Tensor:
         """Return the process that has each row."""

@@ -36,9 +36,14 @@ class Peers:
         """Tell each process a number, and return the numbers that they tell this one."""
         return list(counts)
 
-    def all_to_all(self, values: Tensor, give: Sequence[int], take: Sequence[int]) -> Tensor:
-        """Give rows [Σ give, …] to processes, in their order, and return those that they give [Σ take, …]."""
-        return values
+    def all_to_all(
+        self, values: Tensor, give: Sequence[int], take: Sequence[int], into: Tensor | None = None
+    ) -> Tensor:
+        """Give rows [Σ give, …] to processes, in their order, and return those that they give [Σ take, …].
+
+        They are written ``into`` a tensor of their size, where there is one.
+        """
+        return values if into is None else into.copy_(values)
 
     def sum_(self, values: Tensor) -> Tensor:
         """Replace numbers by their sums over processes."""
@@ -69,12 +74,15 @@ class Group(Peers):
         self.rank, self.size = distributed.get_rank(group), distributed.get_world_size(group)
 
     def counts_from_all(self, counts: Sequence[int], device: torch.device) -> list[int]:
-        taken: list[int] = self.all_to_all(torch.tensor(counts, device=device), *[[1] * self.size] * 2).tolist()
+        one = [1] * self.size
+        taken: list[int] = self.all_to_all(torch.tensor(counts, device=device), one, one).tolist()
         return taken
 
-    def all_to_all(self, values: Tensor, give: Sequence[int], take: Sequence[int]) -> Tensor:
+    def all_to_all(
+        self, values: Tensor, give: Sequence[int], take: Sequence[int], into: Tensor | None = None
+    ) -> Tensor:
         values = values.contiguous()
-        taken = values.new_empty(sum(take), *values.shape[1:])
+        taken = values.new_empty(sum(take), *values.shape[1:]) if into is None else into
         with _explained():
             # As bytes, as gloo does not know every kind of number.
             self._torch.all_to_all_single(_bytes(taken), _bytes(values), list(take), list(give), group=self._group)

@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 import clausal
 from clausal.errors import InputError, RunError
 from clausal.peers.group import ALONE, Group, Peers
+from clausal.peers.heartbeat import Heartbeat
+from clausal.peers.interfaces import interface_towards
 
 if TYPE_CHECKING:
     from torch.distributed import Store  # type: ignore[attr-defined]
@@ -27,8 +29,10 @@ MEETING = "CLAUSAL_MEETING"
 """Names, in the environment, the folder in which processes meet that clausal itself has started on this machine."""
 ENDED = "process 0 has ended"
 """What another process says when the first one could not do what all were waiting for."""
-PATIENCE = timedelta(minutes=10)
-"""How long an exchange may wait for a process that is slow; one that has ended is noticed at once."""
+PATIENCE = timedelta(hours=6)
+"""How long an exchange may wait for a process that lives and is slow, as one that writes for all of them."""
+SILENCE = 25.0
+"""Seconds without a sign of life after which a process counts as lost; one that has ended is noticed at once."""
 _POLL = 0.1
 _VERSIONS = ("clausal", "torch")
 
@@ -44,11 +48,14 @@ def is_started_together() -> bool:
 
 
 @contextmanager
-def joined(card: Mapping[str, str], *, gpu: bool, wait: float, trust_network: bool) -> Iterator[Peers]:
+def joined(
+    card: Mapping[str, str], *, gpu: bool, wait: float, trust_network: bool, silence: float = SILENCE
+) -> Iterator[Peers]:
     """Join the other processes, if there are any, and leave them at the end.
 
     ``card`` is what all of them must have been told alike, such as settings. A process that does not come within
-    ``wait`` seconds, or comes with another card, ends all of them.
+    ``wait`` seconds, or comes with another card, ends all of them, and so does one that is silent for ``silence``
+    seconds later on.
     """
     size = number_of_processes()
     if size == 1:
@@ -62,17 +69,21 @@ def joined(card: Mapping[str, str], *, gpu: bool, wait: float, trust_network: bo
     _choose_network(size, trust_network)
     store = _meet(rank, size, wait)
     _compare_cards(store, rank, size, card, wait)
-    with _explained(rank, size, wait):
-        distributed.init_process_group(
-            "nccl" if gpu else "gloo",
-            store=distributed.PrefixStore("exchange", store),  # type: ignore[attr-defined]
-            rank=rank,
-            world_size=size,
-            timeout=PATIENCE,
-        )
+    own = store.clone()  # type: ignore[attr-defined]  # a connection of its own
+    heartbeat = Heartbeat(own, rank, size, silence)
     try:
+        with _explained(rank, size, wait):
+            distributed.init_process_group(
+                "nccl" if gpu else "gloo",
+                store=distributed.PrefixStore("exchange", store),  # type: ignore[attr-defined]
+                rank=rank,
+                world_size=size,
+                timeout=PATIENCE,
+            )
         yield Together(store)
+        heartbeat.leave()
     finally:
+        heartbeat.stop()
         with suppress(Exception):  # a process that is gone already
             distributed.destroy_process_group()
 
@@ -134,6 +145,9 @@ def _choose_network(size: int, trust_network: bool) -> None:
             f"the processes meet at {address}, over a network. What they exchange is neither encrypted nor signed: add "
             "--trust-network if only machines that you trust can reach it"
         )
+    interface = interface_towards(os.environ.get("MASTER_ADDR", ""))
+    if interface is not None:  # else gloo takes the one of this machine's name, which many systems give to loopback
+        os.environ.setdefault("GLOO_SOCKET_IFNAME", interface)
 
 
 def _meet(rank: int, size: int, wait: float) -> Store:

@@ -5,10 +5,13 @@ What RDF says beside facts is there too, where a graph has it: texts and numbers
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clausal.errors import InputError
 from clausal.files import atomic_file, enough_memory_to_read, read_json, write_json
@@ -22,6 +25,8 @@ PREFIXES = "prefixes.json"
 
 _ROWS_IN_ANY_FILE, _ROWS_PER_BYTE = 1_000_000, 100  # beyond any real graph, to keep memory within bounds
 _TEXT_IN_ANY_FILE, _TEXT_PER_BYTE = 1 << 26, 1000
+_VOCABULARY_COLUMNS = {"kind": "string", "name": "string"}
+_FACT_COLUMNS = {"split": "string", "subject": "int32", "relation": "int32", "object": "int32"}
 _LITERAL_COLUMNS = ("subject", "property", "value", "language", "datatype")
 _MOST_PREFIXES = 10_000
 
@@ -65,26 +70,11 @@ def load_stored_graph(folder: Path, name: str) -> Graph:
 
 
 def _load(folder: Path, name: str) -> Graph:
-    names = _read(folder / VOCABULARY, {"kind": "string", "name": "string"})
-    by_kind: dict[str, list[str]] = {"entity": [], "relation": []}
-    for kind, text in zip(names["kind"].to_pylist(), names["name"].to_pylist(), strict=True):
-        if kind not in by_kind or not text:
-            raise InputError(f"{folder / VOCABULARY}: damaged: a row of kind {kind!r} with name {text!r}")
-        by_kind[kind].append(text)
-    for kind, found in by_kind.items():
-        if len(set(found)) != len(found):
-            raise InputError(f"{folder / VOCABULARY}: damaged: the same {kind} name occurs twice")
+    import pyarrow as pa
 
-    table = _read(folder / FACTS, {"split": "string", "subject": "int32", "relation": "int32", "object": "int32"})
-    rows = np.stack([_numbers(table[column].combine_chunks()) for column in ("subject", "relation", "object")], 1)
-    limits = np.array([len(by_kind["entity"]), len(by_kind["relation"]), len(by_kind["entity"])])
-    if ((rows < 0) | (rows >= limits)).any():
-        raise InputError(f"{folder / FACTS}: damaged: a fact has an id outside the vocabulary")
-    split = table["split"].combine_chunks().dictionary_encode()
-    codes = _numbers(split.indices)
-    groups: dict[str, Facts] = {
-        label: np.ascontiguousarray(rows[codes == code]) for code, label in enumerate(split.dictionary.to_pylist())
-    }
+    entities, relations = _read_names(folder / VOCABULARY)
+    groups = _read_facts(folder / FACTS, len(entities), len(relations))
+    pa.default_memory_pool().release_unused()  # of what reading took, before a training takes its own
     splits = {name: groups.pop(name, no_facts()) for name in ("train", "valid", "test")}
     for part in groups:
         try:
@@ -92,8 +82,8 @@ def _load(folder: Path, name: str) -> Graph:
         except InputError as error:
             raise InputError(f"{folder / FACTS}: damaged: {error}") from None
     return Graph(
-        entities=Names(by_kind["entity"], "entity"),
-        relations=Names(by_kind["relation"], "relation"),
+        entities=entities,
+        relations=relations,
         train=splits["train"],
         valid=splits["valid"],
         test=splits["test"],
@@ -104,6 +94,53 @@ def _load(folder: Path, name: str) -> Graph:
         if (folder / LITERALS).exists()
         else None,
     )
+
+
+def _read_names(path: Path) -> tuple[Names, Names]:
+    """Return the names of entities and of relations, in the order of their ids."""
+    import pyarrow.compute as pc
+
+    table = _read(path, _VOCABULARY_COLUMNS)
+    found: list[Names] = []
+    for kind in ("entity", "relation"):
+        names = table["name"].filter(pc.equal(table["kind"], kind)).combine_chunks()
+        if pc.count_distinct(names).as_py() != len(names):
+            raise InputError(f"{path}: damaged: the same {kind} name occurs twice")
+        if pc.any(pc.equal(names, "")).as_py():
+            raise InputError(f"{path}: damaged: a row of kind {kind!r} with name ''")
+        found.append(Names(names, kind))
+    if sum(map(len, found)) != len(table):
+        kinds = [kind for kind in table["kind"].unique().to_pylist() if kind not in ("entity", "relation")]
+        raise InputError(f"{path}: damaged: a row of kind {kinds[0]!r}; expected entity or relation")
+    return found[0], found[1]
+
+
+def _read_facts(path: Path, entities: int, relations: int) -> dict[str, Facts]:
+    """Return the facts of each split and part; the file is read in pieces, so that its facts are in memory once."""
+    limits = np.array([entities, relations, entities])
+    labels: dict[str, int] = {}
+    with _opened(path, _FACT_COLUMNS) as file:
+        rows = np.empty((file.metadata.num_rows, 3), np.int32)
+        codes = np.empty(len(rows), np.int32)
+        start = 0
+        for number in range(file.num_row_groups):
+            table = _checked(path, file.read_row_group(number), _FACT_COLUMNS)
+            piece = slice(start, start := start + len(table))
+            for place, column in enumerate(("subject", "relation", "object")):
+                rows[piece, place] = _numbers(table[column].combine_chunks())
+            if ((rows[piece] < 0) | (rows[piece] >= limits)).any():
+                raise InputError(f"{path}: damaged: a fact has an id outside the vocabulary")
+            split = table["split"].combine_chunks().dictionary_encode()
+            known = [labels.setdefault(label, len(labels)) for label in split.dictionary.to_pylist()]
+            codes[piece] = np.array(known, np.int32)[_numbers(split.indices)]
+    return {label: _rows_with(rows, codes, code) for label, code in labels.items()}
+
+
+def _rows_with(rows: Facts, codes: NDArray[np.int32], code: int) -> Facts:
+    """Return the rows that have a code; where they lie side by side, as they are written, they are not copied."""
+    places = np.flatnonzero(codes == code)
+    first, last = places[0], places[-1] + 1
+    return rows[first:last] if last - first == len(places) else rows[places]
 
 
 def _read_prefixes(path: Path) -> dict[str, str]:
@@ -118,12 +155,18 @@ def _numbers(column: Any) -> Any:
     return np.from_dlpack(column)
 
 
-def _read(path: Path, columns: dict[str, str]) -> Any:
+def _read(path: Path, columns: Mapping[str, str]) -> Any:
     """Read a Parquet file that must have exactly these columns, without missing values."""
+    with _opened(path, columns) as file:
+        return _checked(path, file.read(), columns)
+
+
+@contextmanager
+def _opened(path: Path, columns: Mapping[str, str]) -> Iterator[Any]:
+    """Open a Parquet file that must have exactly these columns; what goes wrong inside is said in words."""
     import pyarrow as pa
     from pyarrow import parquet
 
-    schema = pa.schema(list(columns.items()))
     try:
         about = parquet.read_metadata(path)
         if about.num_rows > _ROWS_IN_ANY_FILE + _ROWS_PER_BYTE * path.stat().st_size:
@@ -133,24 +176,33 @@ def _read(path: Path, columns: dict[str, str]) -> Any:
         if about.schema.names != list(columns):
             raise InputError(f"{path}: damaged: expected columns {', '.join(columns)}; found {about.schema.names}")
         # A text that is repeated is kept once. The file is read by itself: as a data set, it would import pandas.
-        text = [name for name, kind in columns.items() if kind == "string"]
-        with parquet.ParquetFile(path, read_dictionary=text) as file:
-            table = file.read()
-        if "name" in columns and _is_repetitive(table["name"]):
-            raise InputError(f"{path}: damaged: the same name occurs again and again")
-        if _text_length(table, text) > _TEXT_IN_ANY_FILE + _TEXT_PER_BYTE * path.stat().st_size:
-            raise InputError(f"{path}: damaged: the same long texts occur again and again")
-        table = table.cast(schema)
-        table.validate(full=True)  # text is UTF-8
+        with parquet.ParquetFile(path, read_dictionary=_text(columns)) as file:
+            yield file
     except FileNotFoundError:
         raise InputError(f"{path}: missing, the run directory is incomplete") from None
     except MemoryError:
         raise
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: damaged: {str(error).splitlines()[0]}") from None
+
+
+def _checked(path: Path, table: Any, columns: Mapping[str, str]) -> Any:
+    """Return what was read of a file with the kinds of its columns, after looking for what would take much memory."""
+    import pyarrow as pa
+
+    if "name" in columns and _is_repetitive(table["name"]):
+        raise InputError(f"{path}: damaged: the same name occurs again and again")
+    if _text_length(table, _text(columns)) > _TEXT_IN_ANY_FILE + _TEXT_PER_BYTE * path.stat().st_size:
+        raise InputError(f"{path}: damaged: the same long texts occur again and again")
+    table = table.cast(pa.schema(list(columns.items())))
+    table.validate(full=True)  # text is UTF-8
     if any(table[name].null_count for name in columns):
         raise InputError(f"{path}: damaged: it has missing values")
     return table
+
+
+def _text(columns: Mapping[str, str]) -> list[str]:
+    return [name for name, kind in columns.items() if kind == "string"]
 
 
 def _is_repetitive(column: Any) -> bool:

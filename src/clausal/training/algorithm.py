@@ -38,6 +38,7 @@ from clausal.training.rows import RowStep
 from clausal.training.step import Losses, Pass, Step
 
 _ADVERSARY, _FACTS, _CLAUSES = 1, 2, 3  # streams of random numbers
+_MOST_INT32 = 2**31 - 1
 _VIOLATED = 1e-6  # smaller violations are rounding errors
 
 
@@ -182,7 +183,9 @@ class AdversarialSetTraining:
     def _pass(self) -> PassReport:
         at, seed, device = self.position, self.settings.train.seed, self.predictor.device
         generator = generator_at(seed, _FACTS, at.epoch, at.passes, device=device)
-        order = torch.randperm(len(self.objective.facts), generator=generator, device=device)
+        count = len(self.objective.facts)
+        kind = torch.int32 if count <= _MOST_INT32 else torch.int64  # half the memory where it can be
+        order = torch.randperm(count, generator=generator, device=device, dtype=kind)
         with torch.random.fork_rng([device] if device.type == "cuda" else []):
             torch.manual_seed(seed_at(seed, _FACTS, at.epoch, at.passes))  # for modules of users, such as dropout
             if self.peers.size > 1:  # each process draws corruptions of its own

@@ -87,12 +87,16 @@ def descend_on_rows_(
 ) -> None:
     """θ ← proj(θ − η g / √Σg²) on distinct rows of a table, for gradients [rows, dim].
 
-    With one sum for a row, Σg² is that of the means of its squares.
+    With one sum for a row, Σg² is that of the means of its squares, of what can move alone: on the cube many numbers of
+    a row lie at its edge, held there by large gradients, which would make the steps of all the others small.
     """
+    before = table.weight[rows].float()
     squares = gradient.square()
-    sums = table.sums[rows] + (squares.mean(1, keepdim=True) if table.sums.shape[1] == 1 else squares)
+    if table.sums.shape[1] < squares.shape[1]:
+        squares = (squares * domain.can_move(before, -gradient)).mean(1, keepdim=True)
+    sums = table.sums[rows] + squares
     table.sums[rows] = sums
-    vectors = table.weight[rows].float() - rate * gradient / (sums.sqrt() + EPSILON)
+    vectors = before - rate * gradient / (sums.sqrt() + EPSILON)
     table.weight[rows] = rounded(domain.project(vectors), table.weight.dtype, generator)
 
 

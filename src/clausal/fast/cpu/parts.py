@@ -103,6 +103,21 @@ def adagrad_row(row, total, g, rate, kind, low, high):  # type: ignore[no-untype
 
 
 @inlined
+def adagrad_row_of_one_sum(row, total, g, rate, kind, low, high):  # type: ignore[no-untyped-def]
+    """θ ← proj(θ − η g / √Σg²) with one sum for the row, of the mean of the squares of what can move."""
+    square = np.float32(0)
+    for i in range(len(row)):
+        blocked = kind == _CLIP and ((row[i] <= low and g[i] > 0) or (row[i] >= high and g[i] < 0))
+        square += np.float32(0) if blocked else g[i] * g[i]
+    total[0] += square / np.float32(len(row))
+    scale = rate / (np.sqrt(total[0]) + np.float32(1e-10))
+    for i in range(len(row)):
+        row[i] -= scale * g[i]
+        g[i] = 0
+    project_row(row, kind, low, high)
+
+
+@inlined
 def plain_row(row, g, rate, kind, low, high):  # type: ignore[no-untyped-def]
     """θ ← proj(θ − η g), g being left at zero; a negative η ascends."""
     for i in range(len(row)):

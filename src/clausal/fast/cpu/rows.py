@@ -63,7 +63,7 @@ class CPURowKernels:
 def descend_on_rows_compiled_(
     table: RowTable, rows: Tensor, gradient: Tensor, rate: float, domain: Domain, generator: torch.Generator
 ) -> None:
-    """Do what ``descend_on_rows_`` does, for single precision and a sum for each number."""
+    """Do what ``descend_on_rows_`` does, for single precision."""
     onto = domain.projection
     assert onto is not None
     given = as_array(table.weight), as_array(table.sums), as_array(gradient)[None], as_array(rows)

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from clausal.fast.cpu.compiling import as_array, compiled, compiled_kernel, inlined, share
 from clausal.fast.cpu.facts import fact_kernel
-from clausal.fast.cpu.parts import adagrad_row, prefetch
+from clausal.fast.cpu.parts import adagrad_row, adagrad_row_of_one_sum, prefetch
 from clausal.fast.kernels import LOSS_NUMBERS, PROJECTIONS, FusedModel
 from clausal.model.domains import Projection
 
@@ -42,7 +42,10 @@ def adagrad(parameters, sums, gradients, rows, rate, kind, low, high, first, las
             for i in range(len(row)):
                 g[i] += other[i]
                 other[i] = 0
-        adagrad_row(row, total, g, rate, kind, low, high)
+        if len(total) < len(row):
+            adagrad_row_of_one_sum(row, total, g, rate, kind, low, high)
+        else:
+            adagrad_row(row, total, g, rate, kind, low, high)
 
 
 @compiled_kernel
@@ -80,6 +83,27 @@ def _mark(ids, slots, rows, count):  # type: ignore[no-untyped-def]
             rows[count] = row
             count += 1
     return count
+
+
+@compiled_kernel
+def sum_gradients(gradients, slots, rows, into):  # type: ignore[no-untyped-def]
+    """Write the gradients of rows, summed over threads, into [rows, dim]."""
+    for place in range(len(rows)):
+        slot = slots[rows[place]]
+        into[place] = gradients[0, slot]
+        for thread in range(1, len(gradients)):
+            into[place] += gradients[thread, slot]
+
+
+@compiled_kernel
+def add_gradients(gradients, slots, rows, added):  # type: ignore[no-untyped-def]
+    """Add gradients [rows, dim] to those of rows."""
+    for place in range(len(rows)):
+        if place + _AHEAD < len(rows):
+            prefetch(gradients, slots[rows[place + _AHEAD]])
+        g = gradients[slots[rows[place]]]
+        for i in range(len(g)):
+            g[i] += added[place, i]
 
 
 _MOST_THREADS = 4
@@ -132,15 +156,13 @@ class CPUKernels:
 
     def gradients_of(self, rows: NDArray[Any]) -> NDArray[Any]:
         """Return the gradients of some rows of a batch, after that of the facts [rows, dim]."""
-        slots = self._slots[rows]
-        found: NDArray[Any] = self._entity_gradients[0, slots]
-        for other in self._entity_gradients[1:]:
-            found += other[slots]
+        found = np.empty((len(rows), self.model.entities.shape[1]), np.float32)
+        sum_gradients(self._entity_gradients, self._slots, rows, found)
         return found
 
     def add_gradients_of(self, rows: NDArray[Any], gradients: NDArray[Any]) -> None:
-        """Add gradients of distinct rows of a batch."""
-        self._entity_gradients[0, self._slots[rows]] += gradients
+        """Add gradients of rows of a batch."""
+        add_gradients(self._entity_gradients[0], self._slots, rows, gradients)
 
     def sum_relation_gradients(self) -> None:
         """Leave the gradients by relations of all threads in ``relation_gradient``."""
@@ -180,6 +202,7 @@ class CPUKernels:
 
         def work() -> None:
             self.add_fact_gradients(*nothing)
+            self.add_gradients_of(np.empty(0, np.int64), self.gradients_of(np.empty(0, np.int64)))
             self.adagrad_(*sums, 0.0)
 
         compiled(work)

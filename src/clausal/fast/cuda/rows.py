@@ -37,7 +37,10 @@ def adagrad_on_rows(  # type: ignore[no-untyped-def]
     g = tl.load(gradient + place * columns + i, mask=inside, other=0.0)
     row = tl.load(table + at, mask=inside, other=0.0).to(tl.float32)
     if by_row:
-        total = tl.load(sums + own) + tl.sum(g * g) / columns
+        squares = g * g
+        if kind == _CLIP:  # what lies at an edge and is pushed against it cannot move, and does not count
+            squares = tl.where(((row <= low) & (g > 0)) | ((row >= high) & (g < 0)), 0.0, squares)
+        total = tl.load(sums + own) + tl.sum(squares) / columns
         tl.store(sums + own, total)
         row -= rate * g / (tl.sqrt_rn(total) + 1e-10)
     else:
