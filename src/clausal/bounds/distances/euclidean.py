@@ -282,16 +282,16 @@ def _halved(cells: Tensor) -> Tensor:
 
 
 def _moves(weights: Tensor, touching: Tensor, scale: float) -> list[tuple[Tensor, Tensor]]:
-    """Return λ and t nearby: some of one λ given to another, or a t larger or smaller."""
-    found = []
+    """Return λ and t nearby: some of one λ given to another, t larger or smaller, or both."""
+    shifted = [weights]
     for one, other in permutations(range(weights.shape[1]), 2):
         step = torch.zeros_like(weights)
         step[:, one] = -scale * weights[:, one]
         step[:, other] = scale * weights[:, one]
-        found.append((weights + step, touching))
-    for place in range(touching.shape[1]):
-        for factor in (1 + scale, 1 / (1 + scale)):
-            changed = touching.clone()
-            changed[:, place] *= factor
-            found.append((weights, changed))
-    return found
+        shifted.append(weights + step)
+    stretched = [touching]
+    for place, factor in product(range(touching.shape[1]), (1 + scale, 1 / (1 + scale))):
+        changed = touching.clone()
+        changed[:, place] *= factor
+        stretched.append(changed)
+    return list(product(shifted, stretched))[1:]
