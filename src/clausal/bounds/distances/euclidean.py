@@ -67,7 +67,9 @@ class _Signs:
     @staticmethod
     def of(edges: DistanceEdges, forms: LinearForms) -> _Signs | None:
         """Tell them apart; None where an atom is a head in one form and a body in another."""
-        heads, bodies, still = [], [], []
+        heads: list[Edge] = []
+        bodies: list[Edge] = []
+        still: list[Edge] = []
         for edge, coefficients in zip(edges.ends, forms.matrix.T.tolist(), strict=True):
             if edge[1] == edge[2] or min(edge[1:]) >= edges.free:
                 still.append(edge)
