@@ -236,3 +236,44 @@ def test_thresholds_between_constants_in_l2_have_no_gap(domain, region):
                 gaps += certificate.gap[certificate.bound > 0].tolist()
     assert len(gaps) >= 3
     assert sum(gap <= 0.01 for gap in gaps) >= (1 if isinstance(domain, Sphere | Ball) else 0.7) * len(gaps)
+
+
+BESIDE_CONSTANTS = (
+    "p(X,Y) => q(X,'e1')",
+    "p(X,'e1') => q(X,Y)",
+    "p(X,'e1') => q(Y,'e2')",
+    "p(X,Y), q(Y,'e1') => r(X,'e2')",
+    "p(X,'e1'), q('e2',Y) => r(X,Y)",
+    "p(X,'e1'), q(X,'e2') => r(X,'e3')",
+)
+
+
+@pytest.mark.parametrize(("domain", "region"), PLACES[:4], ids=str)
+def test_l2_distances_beside_constants_are_halved_until_they_have_no_gap(domain, region):
+    """The bounds of squares in cells of distances: with one form, and on balls with any, one in a hundred is left."""
+    predictor = distance_predictor("l2", domain, 8, seed=1)
+    for semantics, texts in ((Sum(), BESIDE_CONSTANTS[1:5]), (Godel(), BESIDE_CONSTANTS[::2])):
+        for group in groups_of(*texts):
+            (certificate,) = certify(predictor, [group], region=region, semantics=semantics)
+            bound = certificate.bound.item()
+            assert largest_found(predictor, group, semantics, region, sets=8, steps=40) <= bound + 1e-9
+            assert bound - certificate.attained.item() <= 0.01 * max(bound, 0.1)
+
+
+def test_l2_distances_under_thresholds_beside_constants_have_a_small_gap_on_the_sphere():
+    predictor, semantics = distance_predictor("l2", Sphere(), 8, seed=0), Threshold(-1.5, -2.0)
+    for group in groups_of(BESIDE_CONSTANTS[1], BESIDE_CONSTANTS[5]):
+        (certificate,) = certify(predictor, [group], semantics=semantics)
+        bound = certificate.bound.item()
+        assert 0 < largest_found(predictor, group, semantics, sets=8, steps=40) <= bound + 1e-9
+        assert certificate.gap.item() <= 0.02
+
+
+def test_a_cell_of_distances_is_never_below_what_is_in_it():
+    """The inequality that the bounds of L2 rest on, at distances inside and outside of their cell."""
+    low, high = torch.rand(2, 200, generator=torch.Generator().manual_seed(0), dtype=torch.float64).sort(0).values
+    distance = torch.linspace(0, 1.5, 301, dtype=torch.float64).unsqueeze(1)
+    above = -(distance.square() + low * high) / (low + high)
+    inside = (distance >= low) & (distance <= high)
+    assert (above >= -distance - 1e-12)[inside].all()
+    assert (above <= -distance + 1e-12)[~inside].all()

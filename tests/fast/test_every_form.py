@@ -159,9 +159,11 @@ def widest_paths(function, device):
         return rose
 
     lone, carried = steps.clone(), torch.randn(40, 40, generator=generator)
+    both_ways, along = torch.maximum(steps, steps.T), carried.T.clone()
     function(lone, raise_by_product)
     function(steps, raise_by_product, carried)
-    return [lone, steps, carried]
+    function(both_ways, raise_by_product, along)
+    return [lone, steps, carried, both_ways, along]
 
 
 def phases(function, device):

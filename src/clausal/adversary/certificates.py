@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 
@@ -69,19 +69,22 @@ def certify(
     ascent: GradientAscent | None = None,
     starts: Sequence[Tensor] | None = None,
     seed: int = 0,
+    known: Sequence[Tensor] | None = None,
+    advanced: Callable[[int], None] | None = None,
 ) -> list[Certificate]:
     """Certify the clauses of each group in double precision; for a reciprocal model, the worst of all readings.
 
     ``region`` is where the variables range (``roles`` needs the train facts). Where no bound is known or the interval
     is wide, and for all clauses if ``ascent`` is given, projected gradient ascent looks for worse vectors. ``starts``
-    are ids of entities for each group [clauses, sets, variables] that are tried, and climbed from, as well.
+    are ids of entities for each group [clauses, sets, variables] that are tried, and climbed from, as well. ``known``
+    says of each group which clauses the order of parameters proves, where that was asked before. ``advanced`` is told
+    how many clauses are certified so far.
     """
     semantics = semantics or Godel()
     predictor = deepcopy(predictor).double().requires_grad_(False).eval()
     generator = torch.Generator(predictor.device).manual_seed(seed)
 
-    def certified(group: ClauseGroup, entities: Tensor | None) -> Certificate:
-        holds = proven(predictor, group, semantics, resolved(region, predictor))
+    def certified(group: ClauseGroup, entities: Tensor | None, holds: Tensor) -> Certificate:
         if ascent is None and holds.all():
             free = group.slots(predictor).free
             vectors = predictor.random_arguments((len(group), free), generator)
@@ -92,8 +95,16 @@ def certify(
         attained, bound = (torch.where(holds, 0.0, value) for value in (found.attained, found.bound))
         return replace(found, attained=attained, bound=bound, proven=holds)
 
-    known = [None] * len(groups) if starts is None else starts
-    return [certified(group, entities) for group, entities in zip(groups, known, strict=True)]
+    if known is None:
+        known = [proven(predictor, group, semantics, resolved(region, predictor)) for group in groups]
+    found: list[Certificate] = []
+    done = 0
+    for place, group in enumerate(groups):
+        found.append(certified(group, None if starts is None else starts[place], known[place]))
+        done += len(group)
+        if advanced is not None:
+            advanced(done)
+    return found
 
 
 def _worst(readings: Sequence[Certificate]) -> Certificate:

@@ -101,10 +101,20 @@ def certify_clauses(
     meaning = _semantics(settings, semantics, thresholds)
     groups = [group.to(predictor.device) for group in group_clauses(clauses, graph.entities, graph.relations)]
     facts = torch.from_numpy(graph.train).to(predictor.device)
-    unproven = _unproven(groups, predictor, meaning, region) if _in_domain(predictor) else groups
-    checks = _check(predictor, unproven, entities, meaning, tolerance, observer or Observer())
-    starts = [_worst_entities(group, checks) for group in groups]
-    certificates = certify(predictor, groups, semantics=meaning, region=region, facts=facts, starts=starts)
+    observer = observer or Observer()
+    known = [proven(predictor, group, meaning, region) for group in groups]
+    unproven = _unproven(groups, known) if _in_domain(predictor) else groups
+    checks = _check(predictor, unproven, entities, meaning, tolerance, observer)
+    certificates = certify(
+        predictor,
+        groups,
+        semantics=meaning,
+        region=region,
+        facts=facts,
+        starts=[_worst_entities(group, checks) for group in groups],
+        known=known,
+        advanced=lambda done: observer.advanced("bounding", done, len(clauses), "clauses"),
+    )
     found = {
         id(clause): _certificate(
             group, certificate, place, checks.get(id(clause)), entities, predictor, graph, tolerance, meaning
@@ -194,14 +204,12 @@ def _in_domain(predictor: LinkPredictor) -> bool:
     return not is_non_negative(predictor.domain) or bool((predictor.encode_all() >= 0).all())
 
 
-def _unproven(
-    groups: Sequence[ClauseGroup], predictor: LinkPredictor, semantics: Semantics, region: RegionName
-) -> list[ClauseGroup]:
+def _unproven(groups: Sequence[ClauseGroup], known: Sequence[torch.Tensor]) -> list[ClauseGroup]:
     """Return the clauses that the order of parameters does not prove: what it proves, entities need not be asked."""
     return [
         group.some(places, tuple(group.clauses[place] for place in places.tolist()))
-        for group in groups
-        if len(places := (~proven(predictor, group, semantics, region)).nonzero().squeeze(1))
+        for group, holds in zip(groups, known, strict=True)
+        if len(places := (~holds).nonzero().squeeze(1))
     ]
 
 

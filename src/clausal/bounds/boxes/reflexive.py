@@ -40,7 +40,7 @@ def largest_quadratic(form: GatheredForm, boxes: Boxes) -> tuple[Tensor, dict[in
         square = form.squares.get(slot, nothing)
         square = (square + square.mT) / 2
         linear = form.linear.get(slot, nothing[..., 0])
-        tried = _candidates(square.detach(), linear.detach(), boxes.low[:, slot], boxes.high[:, slot])
+        tried = box_candidates(square.detach(), linear.detach(), boxes.low[:, slot], boxes.high[:, slot])
         values = ((tried @ square) * tried).sum(-1) + (tried @ linear.unsqueeze(-1)).squeeze(-1)
         best, place = values.max(-1)  # [clauses, components]
         value = value + best.sum(-1)
@@ -49,7 +49,7 @@ def largest_quadratic(form: GatheredForm, boxes: Boxes) -> tuple[Tensor, dict[in
     return value, points
 
 
-def _candidates(square: Tensor, linear: Tensor, low: Tensor, high: Tensor) -> Tensor:
+def box_candidates(square: Tensor, linear: Tensor, low: Tensor, high: Tensor) -> Tensor:
     """Return points of the box, among them the best one: [clauses, components, candidates, size]."""
     diagonal = square.diagonal(dim1=-2, dim2=-1)
     if low.shape[-1] == 1:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import torch
 
 from clausal.bounds.blocks import Bound, LinearForms
+from clausal.bounds.distances.euclidean import bound_euclidean
 from clausal.bounds.distances.focal import bound_by_foci
 from clausal.bounds.distances.separable import bound_l1
 from clausal.bounds.distances.squared import bound_squared
@@ -18,24 +21,35 @@ _ROUNDING = 1e-9
 
 def bound_distances(edges: DistanceEdges, forms: LinearForms, region: Region | None) -> Bound:
     """Bound max over a region of min over forms, by the least of all bounds that are known."""
-    triangle, other = bound_by_triangle(edges, forms, region), _exact(edges, forms, region)
-    if other is None:
-        return triangle
-    # Where both are the same up to rounding, the other one's point attains it.
-    looser = other.value > triangle.value + _ROUNDING * triangle.value.abs().clamp_min(1)
-    weights = torch.where(looser[:, None], triangle.weights, other.weights)
-    points = torch.where(looser[:, None, None, None], triangle.components, other.components)
-    return Bound(torch.minimum(triangle.value, other.value), weights, points)
+    found = bound_by_triangle(edges, forms, region)
+    for other in _others(edges, forms, region):
+        if other is not None:
+            found = _less(other, found)
+    return found
 
 
-def _exact(edges: DistanceEdges, forms: LinearForms, region: Region | None) -> Bound | None:
-    """Return what treats some clauses of a scorer better than the triangle inequality; None for the others."""
+def _less(one: Bound, other: Bound) -> Bound:
+    """Return the smaller bounds; where both are the same up to rounding, with the first one's points."""
+    looser = one.value > other.value + _ROUNDING * other.value.abs().clamp_min(1)
+    weights = torch.where(looser[:, None], other.weights, one.weights)
+    points = torch.where(looser[:, None, None, None], other.components, one.components)
+    return Bound(torch.minimum(one.value, other.value), weights, points)
+
+
+def _others(edges: DistanceEdges, forms: LinearForms, region: Region | None) -> Iterator[Bound | None]:
+    """Yield what treats some clauses of a scorer better than the triangle inequality, the best of them last."""
     norm = edges.distances.norm if isinstance(edges.distances, Translations) else None
     if norm == "l2-squared":
-        return bound_squared(edges, forms, region)
+        yield bound_squared(edges, forms, region)
+        return
     if norm == "l1" and isinstance(region, Boxes | Discs):
-        return bound_l1(edges, forms, region)
-    found = bound_by_foci(edges, forms, region)
-    if norm is None and isinstance(region, Boxes | Discs) and (found is None or len(forms.offsets) > 1):
-        return bound_by_subdivision(edges, forms, region)
-    return found
+        yield bound_l1(edges, forms, region)
+        return
+    foci = bound_by_foci(edges, forms, region)
+    yield foci
+    if foci is not None and len(forms.offsets) == 1:
+        return
+    if norm == "l2":
+        yield bound_euclidean(edges, forms, region)
+    elif norm is None and isinstance(region, Boxes | Discs):
+        yield bound_by_subdivision(edges, forms, region)

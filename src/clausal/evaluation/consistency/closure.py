@@ -306,6 +306,8 @@ class Closure:
         if not again:
             return
         if all(_is_transitive(demand, symmetric) for demand in again):
+            if symmetric:
+                _same_both_ways_(table)
             self._widen(table)
         elif not symmetric and None not in links:
             self._carry(table, [link for link in links if link is not None])
@@ -319,6 +321,8 @@ class Closure:
             if not claims:
                 continue
             steps = self._steps(claims, asked=int(on_the_right))  # (X, Y) by X, which is 0; (Y, Z) by Z, which is 1
+            if all(self.demands.is_symmetric(claim.symbol) for claim in claims):
+                _same_both_ways_(steps)
             self._widen(steps, table.T if on_the_right else table)
 
     def _widen(self, steps: Tensor, carried: Tensor | None = None) -> None:
@@ -343,6 +347,15 @@ class Closure:
                 for demand in demands:
                     self._diagonals.clear()
                     rose |= raise_by(self, demand, everyone, self._kept[symbol])
+
+
+def _same_both_ways_(table: Tensor) -> None:
+    """Take the larger of both ways, which differ by rounding at most."""
+    for start in range(0, len(table), _ROWS_AT_ONCE):
+        rows, columns = table[start : start + _ROWS_AT_ONCE, start:], table[start:, start : start + _ROWS_AT_ONCE]
+        larger = torch.maximum(rows, columns.T)
+        rows.copy_(larger)
+        columns.copy_(larger.T)
 
 
 def _is_transitive(demand: Demand, symmetric: bool) -> bool:

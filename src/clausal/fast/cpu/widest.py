@@ -3,7 +3,7 @@
 Steps are taken from the strongest on. Every entity has two sets of bits: whom it reaches so far, and who reaches it.
 A step from u to v matters if u does not reach v yet: then all that reach u reach what v does, and the strength of this
 step is that of the widest path to whatever is new. Soon everything reaches everything, and the weaker steps are not
-even sorted.
+even sorted. Where all steps lead both ways there is a shorter way (``spanning.py``).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from clausal.fast.cpu.compiling import as_array, compiled_kernel, inlined
+from clausal.fast.cpu.spanning import widen_by_tree_
 
 _SHARES = (0.002, 0.01, 0.05, 0.2, 1.0)
 """Shares of the steps that are sorted in turn."""
@@ -26,6 +27,9 @@ def widen_compiled_(steps: Tensor, raise_by_product: Any, carried: Tensor | None
     """Do what ``widen_`` does, by a kernel: what is carried is a step to a place from which none leads on."""
     count = len(steps)
     if not count:
+        return
+    if torch.equal(steps, steps.T):
+        widen_by_tree_(steps, carried)
         return
     both = steps if carried is None else torch.cat([steps, carried], 1)
     widest = torch.full_like(both, -torch.inf)
