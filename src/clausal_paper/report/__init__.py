@@ -21,8 +21,8 @@ _INTRODUCTION = """\
 
 First the paper of Minervini et al. (2017): [what it claims](#what-the-paper-claims), sentence by sentence, then its
 tables made again. After that [how robust](#how-robust-the-models-are) its models are,
-[better models](#beyond-the-paper), and models [without tuning](#without-tuning-preset-best-and-votes). Every figure is
-of a record under `results/`; [how to repeat this](how-to/reproduce.md).
+[better models](#beyond-the-paper), and models [without tuning](#without-tuning---preset-best-and-votes). Every figure
+is of a record under `results/`; [how to repeat this](how-to/reproduce.md).
 
 <!-- Generated from results/ by `make docs`. -->
 """

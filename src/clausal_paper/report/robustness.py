@@ -60,19 +60,15 @@ def certified_rows(folder: Path) -> dict[str, Row]:
 
 
 def robustness_section(folder: Path) -> list[str]:
-    """Return the lines of the section; none where there are no records."""
+    """Return the lines of the section, from the files that ``clausal reproduce certify`` writes into a folder."""
+    lines = ["## How robust the models are", "", "```console", "clausal reproduce certify", "```", ""]
     rows = certified_rows(folder)
     if not rows:
-        return []
+        return [*lines, "Nothing has been certified yet.", ""]
     titles = {row.name: row.title for row in paper_rows("fb122")}
     records = [record for row in rows.values() for record in row.records]
     return [
-        "## How robust the models are",
-        "",
-        "```console",
-        "clausal reproduce certify",
-        "```",
-        "",
+        *lines,
         _ABOUT,
         "",
         *table(_HEAD, [_line(titles[name], row) for name, row in rows.items()]),

@@ -68,7 +68,9 @@ def table_section(name: str, folder: Path) -> list[str]:
     lines += _agreement(cells)
     columns = _LIMITED if limited else _MRR
     lines += _compared(papers, cells, columns, records)
-    lines += notes(folder / "notes.md")
+    if remarks := notes(folder / "notes.md"):
+        lines += [f"### {TITLES[name]}: remarks", "", *remarks]
+    lines += [f"### {TITLES[name]}: other measures and rows", ""] if not limited or own else []
     for part, title in () if limited else _PARTS.items():
         lines += [f"Hits on {title}, in percent:", ""]
         lines += _compared(papers, cells, [Column(name, part, metric) for metric, name in _HITS.items()], records)
@@ -77,7 +79,7 @@ def table_section(name: str, folder: Path) -> list[str]:
         lines += [_AS_THE_PAPER, "", *_compared(papers, measured, _MRR, records)]
     if own:
         lines += [_OWN, "", *_compared(own, cells, columns, records, own=True)]
-    return [*lines, "Settings, and what trainings took:", "", *_how(rows, records)]
+    return [*lines, f"### {TITLES[name]}: settings", "", *_how(rows, records)]
 
 
 def _agreement(cells: Cells) -> list[str]:
