@@ -15,7 +15,7 @@ from clausal_paper.tables.run import Record
 TITLES = {"fb122": "FB122", "wn18": "WN18", "wn18-limited": "WN18 with limited training data"}
 _PARTS = {"test-I": "Test-I", "test-II": "Test-II", "test": "Test-ALL"}
 _HITS = {"hits@3": "Hits@3", "hits@5": "Hits@5", "hits@10": "Hits@10"}
-_OWN = "Rows of our own, with the settings of the row that they are named after but for what they say. MRR:"
+_OWN = "Rows of our own, with the settings of the row that they are named after but for what they say:"
 _AS_THE_PAPER = "MRR as the paper probably measured it: partial filter, optimistic ties."
 
 
@@ -27,7 +27,7 @@ class Column(NamedTuple):
     metric: str
 
 
-_MRR = [Column(title, part, "mrr") for part, title in _PARTS.items()]
+_MRR = [Column(f"MRR {title}", part, "mrr") for part, title in _PARTS.items()]
 _LIMITED = [Column("MRR", "test", "mrr"), Column("Hits@10", "test", "hits@10")]  # all that the paper has
 
 
