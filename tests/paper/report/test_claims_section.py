@@ -62,27 +62,24 @@ def test_the_relative_gain_is_compared_with_the_larger_one_of_kale(tmp_path):
 
 
 def certified(row, seed, margin, bound, rate):
-    """Return what the section on robustness reads of a record."""
-    entities = {"mean": bound / 10, "rate": rate}
-    figures = {
-        "bound": bound,
-        "largest_bound": 2 * bound,
-        "attained": bound,
-        "rate": rate,
-        "clauses": [{"entities": entities}],
-    }
-    made = {"hardware": "an abacus", "versions": {"torch": "2.99"}, "date": "2026-01-01"}
-    return {"row": row, "seed": seed, "trained_with": 47, "settings": {"facts": {"margin": margin}}} | figures | made
+    """Return what the section on robustness reads of a record; clauses of two atoms have twice the figures."""
+    clauses = [
+        {"clause": clause, "bound": times * bound, "entities": {"mean": times * bound / 10, "rate": times * rate}}
+        for times, clause in ((1, "p(X, Y) => q(X, Y)"), (2, "p(X, Y), q(Y, Z) => r(X, Z)"))
+    ]
+    made = {"hardware": "an abacus", "versions": {"torch": "2.99"}, "date": "2026-01-01", "clauses": clauses}
+    return {"row": row, "seed": seed, "trained_with": 47, "settings": {"facts": {"margin": margin}}} | made
 
 
-def test_robustness_is_compared_in_margins(tmp_path):
-    records = [certified("complex", 0, 10.0, 30.0, 0.5), certified("complex", 1, 10.0, 50.0, 0.7)]
+def test_robustness_is_compared_in_margins_and_by_kind_of_clause(tmp_path):
+    records = [certified("complex", 0, 10.0, 30.0, 0.2), certified("complex", 1, 10.0, 50.0, 0.4)]
     write(tmp_path / "paper/certify", *records, certified("asr-complex", 0, 1.0, 2.0, 0.1))
-    (line,) = lines_about(claims_section(tmp_path), "more robust")
-    assert "mean bound 2.00 margins (4.00), broken by 10.00 % of assignments of entities (60.00 %) | holds" in line
+    one, two = lines_about(claims_section(tmp_path), "more robust")
+    assert "mean bound 2.00 margins (4.00), broken by 10.00 % of assignments of entities (30.00 %) | holds" in one
+    assert "mean bound 4.00 margins (8.00), broken by 20.00 % of assignments of entities (60.00 %) | holds" in two
     lines = robustness_section(tmp_path / "paper/certify")
-    assert "| ComplEx | 47 | 10 | 4.00 | 8.00 | 4.00 | 60.00 % | 0.4000 | 2 |" in lines
-    assert "| ASR-ComplEx | 47 | 1 | 2.00 | 4.00 | 2.00 | 10.00 % | 0.2000 | 1 |" in lines
+    assert "| ComplEx | 47 | 10 | 4.00 | 30.00 % | 0.4000 | 8.00 | 60.00 % | 0.8000 | 2 |" in lines
+    assert "| ASR-ComplEx | 47 | 1 | 2.00 | 10.00 % | 0.2000 | 4.00 | 20.00 % | 0.4000 | 1 |" in lines
 
 
 def test_costs_are_what_clauses_add(tmp_path):

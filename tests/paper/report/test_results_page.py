@@ -144,7 +144,7 @@ def test_synthetic_cells_more_than_five_points_below_are_marked(tmp_path):
     assert section.count("▼") == 2  # one cell, and the sentence that says what it means
     assert "51 of 52 cells" in section
     assert "Closed form took 0.25 of the CPU time" in section
-    assert "They are 0.5 points lower in the mean, by -1.5 to 0.5" in section
+    assert "Areas by trapezoids are 0.5 points lower in the mean, by -1.5 to 0.5." in section
     assert "by the paper's text, which has" not in section
     claims = lines_of(page, "What the paper claims")
     assert claims.count("| holds | – | – |") == 9  # of 11, on the paper's own numbers: not the cube in every cell
