@@ -101,7 +101,8 @@ def _lower(cells: Sequence[dict[str, Any]]) -> str:
     if not all("trapezoid" in cell for cell in cells):
         return ""
     lower = [cell["mean"] - cell["trapezoid"] for cell in cells]
-    return f" Areas by trapezoids are {fmean(lower):.1f} points lower in the mean, by {min(lower):.1f} to {max(lower):.1f}."
+    least, most = min(lower), max(lower)
+    return f" Areas by trapezoids are {fmean(lower):.1f} points lower in the mean, by {least:.1f} to {most:.1f}."
 
 
 def _both(scripts: Cells, text: Cells, key: tuple[str, ...]) -> list[str]:
