@@ -23,7 +23,10 @@ class Protocol(StrEnum):
 
 ProtocolOption = Annotated[
     Protocol,
-    typer.Option(help="The adversary of the authors' scripts, 10 steps on 100 sets, or of the paper's text, 1 step."),
+    typer.Option(
+        help="The adversary of the authors' scripts, 10 steps on 100 sets, or of the paper's text, 1 step: "
+        "only cells with ascent, as others are the same."
+    ),
 ]
 OwnOption = Annotated[
     bool,

@@ -97,6 +97,7 @@ def certify(
             "row": titles[record["row"]],
             "seed": record["seed"],
             "clauses": record["trained_with"],
+            "margin": record["settings"]["facts"]["margin"],
             "mean bound": record["bound"],
             "largest bound": record["largest_bound"],
             "mean attained": record["attained"],

@@ -46,7 +46,7 @@ def chosen_settings(record: Record) -> str:
     if "kale" in settings:
         kale = settings["kale"]
         weight = f", rule weight {kale['rule_weight']:g}" if kale["rule_weight"] else ""
-        return f"k = {kale['dim']}, γ = {kale['margin']:g}{weight}, on {kale['on']}"
+        return f"k = {kale['dim']}, γ = {kale['margin']:g}{weight}, on {kale['on']}, {kale['passes']:,} passes"
     words = []
     adversary = settings["clauses"]["adversary"]
     against_all = settings["facts"].get("training", "corruption") != "corruption"

@@ -1,132 +1,115 @@
-"""The sections for tables of link prediction: the paper's, cell by cell, and those beyond it with their targets."""
+"""The sections for the paper's tables of link prediction: paper, best epoch and last epoch, cell by cell."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
+from clausal.evaluation import Filter, Ties
 from clausal_paper.report.records import MISSING, chosen_settings, made_on, notes, read_records, table
-from clausal_paper.tables.clauses import DEDUCIBLE
-from clausal_paper.tables.comparison import Comparison, Key, Size, System, compare, sizes_of, systems_of
-from clausal_paper.tables.published import (
-    DEDUCIBLE_TARGET,
-    METRICS,
-    PARTS,
-    PUBLISHED,
-    SECONDS_TARGET,
-    TARGETS,
-    Published,
-)
-from clausal_paper.tables.rows import BEYOND_TABLES, PAPER_TABLES, PaperRow
+from clausal_paper.tables.comparison import Comparison, Key, compare
+from clausal_paper.tables.rows import PAPER_TABLES, PaperRow
 from clausal_paper.tables.run import Record
 
-_TITLES = {
-    "fb122": "FB122",
-    "wn18": "WN18",
-    "wn18rr": "WN18RR",
-    "fb15k-237": "FB15k-237",
-    "wn18-limited": "WN18 with limited training data",
-}
+TITLES = {"fb122": "FB122", "wn18": "WN18", "wn18-limited": "WN18 with limited training data"}
 _PARTS = {"test-I": "Test-I", "test-II": "Test-II", "test": "Test-ALL"}
-_METRICS = {"hits@3": "Hits@3", "hits@5": "Hits@5", "hits@10": "Hits@10", "mrr": "MRR"}
+_HITS = {"hits@3": "Hits@3", "hits@5": "Hits@5", "hits@10": "Hits@10"}
+_OWN = "Rows of our own, with the settings of the row that they are named after but for what they say:"
+_AS_THE_PAPER = "MRR as the paper probably measured it: partial filter, optimistic ties."
 
-_BEYOND_PARTS = _PARTS | {"test": "all"}
-_BEYOND = """\
-## Beyond the paper
 
-ComplEx trained against all entities, with reciprocal relations and the N3 regulariser, without clauses and with them
-([how](how-to/the-best-model.md)). MRR and Hits are filtered, with the full filter and realistic ties: the mean over
-seeds ± the standard deviation between them. *+ entailment* is the model above it with the facts that follow from train
-by confident clauses ranked first. Targets are for the mean. Published figures are as their authors give them.
-"""
+class Column(NamedTuple):
+    """What a group of columns shows: a metric of a part of test."""
+
+    title: str
+    part: str
+    metric: str
+
+
+_MRR = [Column(f"MRR {title}", part, "mrr") for part, title in _PARTS.items()]
+_LIMITED = [Column("MRR", "test", "mrr"), Column("Hits@10", "test", "hits@10")]  # all that the paper has
+
+
+class Cells(NamedTuple):
+    """The cells of a table by the best epoch on valid and by the last one."""
+
+    best: Mapping[Key, Comparison]
+    last: Mapping[Key, Comparison]
+
+    @classmethod
+    def of(
+        cls, rows: Sequence[PaperRow], records: Sequence[Record], filter: Filter = "full", ties: Ties = "realistic"
+    ) -> Cells:
+        """Compare records with the paper."""
+        best, last = (compare(rows, records, filter=filter, ties=ties, of=epoch) for epoch in ("metrics", "last"))
+        return cls(best, last)
+
+    def shown(self, row: PaperRow, column: Column) -> list[str]:
+        """Return the paper's figure, that of the best epoch and that of the last, marked where they differ."""
+        key = (row.name, column.part, column.metric)
+        best, last = self.best.get(key), self.last.get(key)
+        return [best.published if best else MISSING, *(one.marked if one else MISSING for one in (best, last))]
+
+    def has(self, row: PaperRow) -> bool:
+        """Whether the row was trained."""
+        return any(key[0] == row.name and cell.ours for key, cell in self.best.items())
 
 
 def table_section(name: str, folder: Path) -> list[str]:
     """Return the lines of a table's section, from the records in a folder and its ``notes.md``."""
     rows, records = PAPER_TABLES[name], read_records(folder)
-    cells = compare(rows, records)
-    lines = [f"## {_TITLES[name]}", ""]
-    for part in PARTS if records else ():
-        metrics = [
-            metric for metric in METRICS if any(key[1:] == (part, metric) and _shown(rows, key) for key in cells)
-        ]
-        if metrics:
-            lines += [f"**{_PARTS[part]}**", ""]
-            head = ["", *(_METRICS[metric] for metric in metrics)]
-            known = [row for row in rows if any((row.name, part, metric) in cells for metric in metrics)]
-            lines += table(head, [[row.title, *(_cell(cells, row, part, m) for m in metrics)] for row in known])
-    if records:
-        lines += _differing(cells, rows)
-        lines += _last_epochs(rows, records)
-        lines += _as_the_paper_measured(rows, records)
-        lines += _how(rows, records)
-    else:
-        lines += ["Nothing has been trained for this table yet.", ""]
-    lines += ["```console", f"clausal reproduce {name}", "```", ""]
-    return [*lines, *notes(folder / "notes.md")]
-
-
-def _shown(rows: Sequence[PaperRow], key: Key) -> bool:
-    """Show of limited data what the paper shows."""
+    lines = [f"## {TITLES[name]}", "", "```console", f"clausal reproduce {name}", "```", ""]
+    if not records:
+        return [*lines, "Nothing has been trained for this table yet.", "", *notes(folder / "notes.md")]
+    cells = Cells.of(rows, records)
     limited = rows[0].share is not None
-    return not limited or key[1:] in (("test", "hits@10"), ("test", "mrr"))
+    papers, own = [row for row in rows if not row.variant], [row for row in rows if row.variant and cells.has(row)]
+    lines += _agreement(cells)
+    columns = _LIMITED if limited else _MRR
+    lines += _compared(papers, cells, columns, records)
+    if remarks := notes(folder / "notes.md"):
+        lines += [f"### {TITLES[name]}: remarks", "", *remarks]
+    lines += [f"### {TITLES[name]}: other measures and rows", ""] if not limited or own else []
+    for part, title in () if limited else _PARTS.items():
+        lines += [f"Hits on {title}, in percent:", ""]
+        lines += _compared(papers, cells, [Column(name, part, metric) for metric, name in _HITS.items()], records)
+    measured = Cells.of(rows, records, "partial", "optimistic")
+    if any(measured.has(row) for row in papers):
+        lines += [_AS_THE_PAPER, "", *_compared(papers, measured, _MRR, records)]
+    if own:
+        lines += [_OWN, "", *_compared(own, cells, columns, records, own=True)]
+    return [*lines, f"### {TITLES[name]}: settings", "", *_how(rows, records)]
 
 
-def _cell(cells: Mapping[Key, Comparison], row: PaperRow, part: str, metric: str) -> str:
-    return str(cells.get((row.name, part, metric), MISSING))
+def _agreement(cells: Cells) -> list[str]:
+    """Say how many cells agree with the paper, by either epoch."""
+    words = []
+    for epoch, found in (("the best epoch", cells.best), ("the last epoch", cells.last)):
+        compared = [cell for cell in found.values() if cell.difference is not None]
+        above = sum(cell.differs and (cell.difference or 0) > 0 for cell in compared)
+        below = sum(cell.differs and (cell.difference or 0) < 0 for cell in compared)
+        if compared:
+            agree = len(compared) - above - below
+            words.append(
+                f"By {epoch}, of {len(compared)} cells of MRR and Hits {agree} agree with the paper, {above} are above "
+                f"it ▲ and {below} below ▼."
+            )
+    return [*words, ""]
 
 
-def _differing(cells: Mapping[Key, Comparison], rows: Sequence[PaperRow]) -> list[str]:
-    """Say how many cells differ from the paper, and list those that are below it."""
-    compared = {key: cell for key, cell in cells.items() if cell.difference is not None}
-    if not compared:
-        return []
-    titles = {row.name: row.title for row in rows}
-    above = sum(cell.differs and cell.difference > 0 for cell in compared.values() if cell.difference)
-    below = {key: cell for key, cell in compared.items() if cell.differs and (cell.difference or 0) < 0}
-    agree = len(compared) - above - len(below)
-    lines = [
-        f"Of {len(compared)} cells, {agree} agree with the paper, {above} are above it ▲ and {len(below)} below ▼."
+def _compared(
+    rows: Sequence[PaperRow], cells: Cells, columns: Sequence[Column], records: Sequence[Record], own: bool = False
+) -> list[str]:
+    """Return a table of rows: paper, best epoch and last for each metric; rows of our own have nothing of the paper."""
+    kinds = ["best", "last"] if own else ["paper", "best", "last"]
+    head = [f"{column.title}: {kind}" if kind == kinds[0] else kind for column in columns for kind in kinds]
+    body = [
+        [row.title, *(text for column in columns for text in cells.shown(row, column)[-len(kinds) :]), seeds]
+        for row in rows
+        if (seeds := str(sum(record["row"] == row.name for record in records)))
     ]
-    for (row, part, metric), cell in below.items():
-        by = f"{-(cell.difference or 0):.3f}" if metric == "mrr" else f"{-(cell.difference or 0):.1f} points"
-        lines.append(f"- {titles[row]}, {_PARTS[part]}, {_METRICS[metric]}: {by} below")
-    return ["\n".join([lines[0], "", *lines[1:]]) if len(lines) > 1 else lines[0], ""]
-
-
-def _last_epochs(rows: Sequence[PaperRow], records: Sequence[Record]) -> list[str]:
-    """Return MRR of the last epoch, which the paper reports, beside that of the best on valid."""
-    last, best = compare(rows, records, of="last"), compare(rows, records)
-    trained = [row for row in rows if any(key[0] == row.name and cell.ours for key, cell in last.items())]
-    if not trained:
-        return []
-    parts = [part for part in PARTS if any((row.name, part, "mrr") in last for row in trained)]
-
-    def shown(row: PaperRow, part: str) -> str:
-        found = best.get((row.name, part, "mrr"))
-        return f"{_cell(last, row, part, 'mrr')} (best {found.measured if found else MISSING})"
-
-    body = [[row.title, *(shown(row, part) for part in parts)] for row in trained]
-    return [
-        "MRR of the last epoch, which the paper reports; in brackets that of the best on valid of the same trainings.",
-        "",
-        *table(["", *(_PARTS[part] for part in parts)], body),
-    ]
-
-
-def _as_the_paper_measured(rows: Sequence[PaperRow], records: Sequence[Record]) -> list[str]:
-    """Return MRR with the paper's probable filter and ties, where there are parts."""
-    cells = compare(rows, records, filter="partial", ties="optimistic")
-    if not any(cell.ours for cell in cells.values()):
-        return []
-    trained = [row for row in rows if any(key[0] == row.name and cell.ours for key, cell in cells.items())]
-    body = [[row.title, *(_cell(cells, row, part, "mrr") for part in PARTS)] for row in trained]
-    return [
-        "MRR as the paper probably measured it: partial filter, optimistic ties.",
-        "",
-        *table(["", *_PARTS.values()], body),
-    ]
+    return table(["", *head, "seeds"], body)
 
 
 def _how(rows: Sequence[PaperRow], records: Sequence[Record]) -> list[str]:
@@ -150,125 +133,3 @@ def _how(rows: Sequence[PaperRow], records: Sequence[Record]) -> list[str]:
         )
     head = ["", "settings", "clauses", "seeds", "best epoch", "seconds each"]
     return [*table(head, body), f"Trained on {made_on(records)}.", ""]
-
-
-def beyond_section(folder: Path) -> list[str]:
-    """Return the lines of the section, with a table for each benchmark that has records; nothing where none has."""
-    lines = [line for name in BEYOND_TABLES for line in _benchmark(name, folder / name)]
-    return [_BEYOND, *lines] if lines else []
-
-
-def _benchmark(name: str, folder: Path) -> list[str]:
-    records = read_records(folder)
-    if not records:
-        return []
-    systems = systems_of(BEYOND_TABLES[name], records)
-    body = _limited(sizes_of(systems)) if name == "wn18-limited" else _whole(name, systems)
-    return [
-        f"### {_TITLES[name]}",
-        "",
-        *body,
-        f"{_settings(systems)} {_cost(records)}Trained on {made_on(records)}.",
-        "",
-        "```console",
-        f"clausal reproduce beyond {name}",
-        "```",
-        "",
-        *notes(folder / "notes.md"),
-    ]
-
-
-def _whole(name: str, systems: Sequence[System]) -> list[str]:
-    """Return the table of a benchmark: our systems, then what others publish, then the target."""
-    parts = [part for part in PARTS if any(system.cell(part, "mrr").ours for system in systems)]
-    head = [
-        "",
-        *(f"MRR {_BEYOND_PARTS[part]}" for part in parts),
-        "Hits@1",
-        "Hits@10",
-        "clauses",
-        "seconds",
-        "seeds",
-        "target",
-    ]
-    body = [_ours(system, parts) for system in systems]
-    body += [_published(found, parts) for found in PUBLISHED[name]]
-    least = [f"≥ {TARGETS[name][part]:.3f}" if part in TARGETS[name] else MISSING for part in parts]
-    return table(head, [*body, ["*target*", *least, *[MISSING] * 6]])
-
-
-def _ours(system: System, parts: Sequence[str]) -> list[str]:
-    mrr = [system.cell(part, "mrr").measured for part in parts]
-    hits = [system.cell("test", metric).measured for metric in ("hits@1", "hits@10")]
-    trained = [MISSING, MISSING, MISSING]
-    if not system.entailed:
-        trained = [str(system.records[0]["clauses"]), f"{system.seconds:.0f}", str(len(system.records))]
-    return [system.title, *mrr, *hits, *trained, _verdict(system)]
-
-
-def _verdict(system: System) -> str:
-    short = system.short_of_target()
-    return (
-        "missed by " + ", ".join(f"{by:.4f} ({_BEYOND_PARTS[part]})" for part, by in short.items()) if short else "met"
-    )
-
-
-def _published(found: Published, parts: Sequence[str]) -> list[str]:
-    mrr = [f"{found.mrr[part]:.3f}" if part in found.mrr else MISSING for part in parts]
-    hits = MISSING if found.hits10 is None else f"{found.hits10:.1f}"
-    return [f"*{found.title}*", *mrr, MISSING, hits, *[MISSING] * 4]
-
-
-def _limited(sizes: Sequence[Size]) -> list[str]:
-    """Return the tables of limited data by both filters: all of test, and the test facts that follow from train."""
-    whole = [replace(size, filter="whole") for size in sizes]
-    gains = ["facts kept", "no clauses", "clauses", "gain", "+ entailment", "deduction alone", "share of it", "seeds"]
-    deduced = ["facts kept", "share of test", "no clauses", "clauses", "+ entailment", "target"]
-    return [
-        "MRR of all of test. *Deduction alone* is the ceiling that the clauses set: what follows from train is ranked",
-        "first, and all else is tied. A model passes it by learning what does not follow.",
-        "",
-        *table(gains, map(_gains, sizes)),
-        "The same with a filter that knows the facts that were taken away: they are true, though train lacks them.",
-        "",
-        *table(gains, map(_gains, whole)),
-        "MRR of the test facts that follow from what is left of train. The target is at least",
-        f"{DEDUCIBLE_TARGET:.2f} with clauses, and a gain on all of test. By the first filter not even deduction alone",
-        "reaches it: what follows, and was taken away, stands beside the fact that is asked for.",
-        "",
-        *table(deduced, map(_deduced, sizes)),
-        "The same with the filter that knows the facts that were taken away:",
-        "",
-        *table(deduced, map(_deduced, whole)),
-    ]
-
-
-def _gains(size: Size) -> Sequence[str]:
-    mrr = [size.mrr(system).measured for system in (size.base, size.with_clauses)]
-    entailed, ceiling = size.mrr(size.entailed).measured, size.ceiling.measured
-    seeds = str(len(size.base.records))
-    return [f"{size.share:.0%}", *mrr, size.gain.measured, entailed, ceiling, f"{size.share_of_ceiling:.1%}", seeds]
-
-
-def _deduced(size: Size) -> Sequence[str]:
-    mrr = [size.mrr(system, DEDUCIBLE).measured for system in (size.base, size.with_clauses, size.entailed)]
-    missed = size.missed()
-    verdict = f"missed: {' and '.join(missed)}" if missed else "met"
-    return [f"{size.share:.0%}", f"{size.deducible_share:.1%}", *mrr, verdict]
-
-
-def _settings(systems: Sequence[System]) -> str:
-    """Name the preset, what it says, and the settings of rows that have clauses in another way."""
-    last = systems[-1]
-    others = [system for system in systems if not system.entailed and system.row.uses != "none" and system.row.changes]
-    said = [f"Preset `{last.row.preset}`: {chosen_settings(last.records[0])}."]
-    return " ".join(said + [f"{system.row.title}: {chosen_settings(system.records[0])}." for system in others])
-
-
-def _cost(records: Sequence[Record]) -> str:
-    """Say whether every training was as short as it should be, where all are of the machine that this was said of."""
-    if not all("H200" in record["hardware"] for record in records):
-        return ""
-    longest = max(float(record["seconds"]) for record in records)
-    verdict = "met" if longest <= SECONDS_TARGET else "missed"
-    return f"The longest training took {longest:.0f} s, of {SECONDS_TARGET:.0f} at most: {verdict}. "

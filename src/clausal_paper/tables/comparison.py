@@ -49,6 +49,11 @@ class Comparison:
         return self.difference is not None and abs(self.difference) > TOLERANCE[self.metric] + 1e-9
 
     @property
+    def published(self) -> str:
+        """The paper's number in words."""
+        return self._text(self.paper)
+
+    @property
     def measured(self) -> str:
         """Ours ± spread in words."""
         spread = "" if self.spread is None else f" ± {self._text(self.spread)}"
@@ -62,7 +67,7 @@ class Comparison:
 
     def __str__(self) -> str:
         """Return paper → ours ± spread, with ▲ or ▼ where ours differs."""
-        return f"{self._text(self.paper)} → {self.marked}"
+        return f"{self.published} → {self.marked}"
 
     def _text(self, value: float | None) -> str:
         return "–" if value is None else f"{value:.{3 if self.metric == 'mrr' else 1}f}"
@@ -105,9 +110,17 @@ def values(
     """
     scale = 1 if metric == "mrr" else 100
     for record in records:
-        found: dict[str, Any] = record.get(of, {}).get(filter, {}).get(ties, {}).get(part, {})
+        found: dict[str, Any] = _measured(record, of).get(filter, {}).get(ties, {}).get(part, {})
         if metric in found:
             yield scale * found[metric]
+
+
+def _measured(record: Record, of: str) -> dict[str, Any]:
+    """Return the metrics of one of a record's models; where the best pass of KALE is its last, the best is the last."""
+    if of == "last" and of not in record and record["best_epoch"] == record["settings"].get("kale", {}).get("passes"):
+        of = "metrics"
+    found: dict[str, Any] = record.get(of, {})
+    return found
 
 
 @dataclass(frozen=True, eq=False)

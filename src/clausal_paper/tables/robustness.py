@@ -42,7 +42,8 @@ def certify_row(
     started = time.perf_counter()
     seen = row.graph(graph, clauses, seed)
     trained = train_row(row, seen, clauses, settings, observer=observer)
-    found = Run(trained.predictor, seen, list(clauses), settings, {}).certify(clauses, region="domain")
+    run = Run(trained.predictor, seen, list(clauses), settings, {})
+    found = run.certify(clauses, region="domain", observer=observer)
     certificates = [one.to_dict() for one in found.clauses]
     return {
         "table": row.table,
@@ -50,6 +51,9 @@ def certify_row(
         "seed": seed,
         "settings": describe(settings),
         "trained_with": len(row.clauses(clauses)),
+        "best_epoch": trained.best_epoch,
+        "valid_mrr": trained.valid_mrr,
+        "tolerance": found.tolerance,
         "verdicts": found.verdicts,
         **_summary(certificates),
         "clauses": certificates,

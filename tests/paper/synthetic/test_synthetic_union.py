@@ -9,7 +9,7 @@ from clausal.errors import InputError
 from clausal.training import prepare
 from clausal.training.corruption import Corruption
 from clausal_paper.synthetic.bases import ENTITIES, UnionPredictor, in_union, knowledge_base, union_graph
-from clausal_paper.synthetic.cells import Cell, prepare_union, run_cell
+from clausal_paper.synthetic.cells import Cell, cells_of, prepare_union, reproduce, run_cell
 
 TYPES = ("implication", "composition")
 
@@ -116,3 +116,13 @@ def test_a_cell_reports_one_area_for_each_base_and_clauses_raise_them():
     without, with_clauses = results
     assert len(with_clauses.areas) == 3
     assert with_clauses.mean > without.mean + 8
+
+
+def test_the_papers_text_has_the_cells_that_climb_with_one_step(tmp_path):
+    cells = [cell for cell, _ in cells_of(protocol="text", own=True)]
+    assert len(cells) == 60
+    assert {cell.adversary for cell in cells} == {"gradient", "plain", "alternating"}
+    table = reproduce(tmp_path / "text.json", protocol="text", quick=True)
+    assert table["settings"]["clauses"]["steps"] == 1
+    (cell,) = table["cells"]
+    assert (cell["adversary"], cell["paper"]) == ("gradient", 85.8)
