@@ -68,10 +68,10 @@ class Bars(Observer):
 
     def close(self) -> None:
         """End the bars that are shown; what is told next begins new ones."""
-        for bar in self.bars.values():
-            bar.stop()
-        if self.training is not None:
-            self.training.bar.stop()
+        shown = [*self.bars.values(), *([] if self.training is None else [self.training.bar])]
+        for bar in shown:
+            if not bar.disable:  # or else older versions of rich print an empty line
+                bar.stop()
         self.bars, self.tasks, self.training = {}, {}, None
 
     def message(self, text: str) -> None:
