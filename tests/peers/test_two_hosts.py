@@ -64,7 +64,8 @@ def torchrun(host, number, *words):
     launcher = [sys.executable, "-m", "torch.distributed.run", *command]
     return subprocess.Popen(
         ["ip", "netns", "exec", host, *launcher],
-        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        env={name: value for name, value in os.environ.items() if not name.endswith("_SOCKET_IFNAME")}
+        | {"OMP_NUM_THREADS": "1"},  # without the interface that another test has chosen in this process
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -80,7 +81,7 @@ def test_two_hosts_train_one_run(hosts, graph_folder, tmp_path):
     finally:
         for process in processes:
             process.kill()
-    assert [process.returncode for process in processes] == [0, 0], said
+    assert [process.returncode for process in processes] == [0, 0], "\n".join(said)
     metrics = RunDirectory.open(out).metrics
     assert metrics["training"]["processes"] == 2
     assert metrics["training"]["bytes_per_step"] > 0
