@@ -250,14 +250,15 @@ BESIDE_CONSTANTS = (
 
 @pytest.mark.parametrize(("domain", "region"), PLACES[:4], ids=str)
 def test_l2_distances_beside_constants_are_halved_until_they_have_no_gap(domain, region):
-    """The bounds of squares in cells of distances: with one form, and on balls with any, one in a hundred is left."""
+    """The bounds of squares in cells of distances: one in a hundred is left, and two with several atoms in the body."""
     predictor = distance_predictor("l2", domain, 8, seed=1)
     for semantics, texts in ((Sum(), BESIDE_CONSTANTS[1:5]), (Godel(), BESIDE_CONSTANTS[::2])):
         for group in groups_of(*texts):
             (certificate,) = certify(predictor, [group], region=region, semantics=semantics)
             bound = certificate.bound.item()
             assert largest_found(predictor, group, semantics, region, sets=8, steps=40) <= bound + 1e-9
-            assert bound - certificate.attained.item() <= 0.01 * max(bound, 0.1)
+            share = 0.02 if len(group.shape.atoms) > 2 else 0.01
+            assert bound - certificate.attained.item() <= share * max(bound, 0.1)
 
 
 def test_l2_distances_under_thresholds_beside_constants_have_a_small_gap_on_the_sphere():

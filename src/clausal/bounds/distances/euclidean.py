@@ -39,7 +39,7 @@ _HALVED = 8
 _CLOSE = 2e-3
 """Bound and attained value are near enough if they differ by this share."""
 _TINY = 1e-12
-_STARTS, _STEPS, _STEP, _SHORTER = 16, 100, 0.3, 0.95
+_STARTS, _STEPS, _STEP, _SHORTER = 16, 100, 0.4, 0.92
 """Of the search for a point: where it begins, how often it steps, how far, and how much less each time."""
 _SCALES = [0.5**step for step in range(1, 15)]
 """Steps of the search for λ and t, as shares of them."""

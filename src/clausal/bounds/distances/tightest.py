@@ -16,7 +16,8 @@ from clausal.bounds.distances.translations import Translations
 from clausal.bounds.distances.triangle import DistanceEdges, bound_by_triangle
 from clausal.bounds.regions import Boxes, Discs, Region
 
-_ROUNDING = 1e-9
+_NEAR = 0.01
+"""Where bounds differ by less than this share, the points of the more exact one count."""
 
 
 def bound_distances(edges: DistanceEdges, forms: LinearForms, region: Region | None) -> Bound:
@@ -29,8 +30,8 @@ def bound_distances(edges: DistanceEdges, forms: LinearForms, region: Region | N
 
 
 def _less(one: Bound, other: Bound) -> Bound:
-    """Return the smaller bounds; where both are the same up to rounding, with the first one's points."""
-    looser = one.value > other.value + _ROUNDING * other.value.abs().clamp_min(1)
+    """Return the smaller bounds; where both are nearly the same, with the points of the first."""
+    looser = one.value > other.value + _NEAR * other.value.abs()
     weights = torch.where(looser[:, None], other.weights, one.weights)
     points = torch.where(looser[:, None, None, None], other.components, one.components)
     return Bound(torch.minimum(one.value, other.value), weights, points)
