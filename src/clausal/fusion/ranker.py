@@ -95,7 +95,7 @@ class RulesAlone(_Votes):
 
     def answers(self, entities: Ids, labels: Ids) -> Tensor:
         """Score all entities as answers to questions: [questions, entities]."""
-        votes = self.evidence.voting.votes(entities, labels, top=_RULES)
+        votes = self.evidence.voting_alone.votes(entities, labels, top=_RULES)
         rows = np.repeat(np.arange(len(entities)), np.diff(votes.starts))
         scores = np.zeros((len(entities), self.num_entities))
         best = np.floor(votes.top[:, 0].astype(np.float64) / _STEP)
