@@ -59,8 +59,14 @@ def backwards(labels, relations):
     return [(label + relations) % (2 * relations) for label in reversed(labels)]
 
 
-def features(graph, rules, entity, label, answer, score):
-    """The features of one answer, by their definitions."""
+def frequency(edges, label, entity):
+    """The share of the entities with some edge of a label that have it to this entity."""
+    holders = {(source, target) for source, one, target in edges if one == label and source != target}
+    return sum(target == entity for _, target in holders) / max(1, len({source for source, _ in holders}))
+
+
+def features(graph, rules, entity, label, answer, score, alone=False):
+    """The features of one answer, by their definitions; of rules with constants all vote where they are alone."""
     edges, relations = edges_of(graph), len(graph.relations)
     confidences = [[], [], []]
     paths = rules.paths
@@ -75,7 +81,7 @@ def features(graph, rules, entity, label, answer, score):
     for rule, body in enumerate(attributes.bodies):
         pair = attributes.attribute_label[body], attributes.attribute_entity[body]
         head = attributes.attribute_label[attributes.heads[rule]], attributes.attribute_entity[attributes.heads[rule]]
-        if entity == answer:
+        if entity == answer or not (alone or attributes.confidence[rule] > frequency(edges, *head)):
             continue
         if head == (label, answer) and has(edges, entity, *pair, asked=label):
             confidences[1].append(attributes.confidence[rule])
@@ -98,12 +104,12 @@ def has(edges, holder, label, entity, asked=None):
     return entity != holder and (holder, label, entity) in edges
 
 
-def all_features(graph, rules, table):
+def all_features(graph, rules, table, alone=False):
     """Features of every answer to every question: [2 · relations, entities, entities, features]."""
     relations, entities = len(graph.relations), len(graph.entities)
     found = np.zeros((2 * relations, entities, entities, len(FEATURES)))
     for label, entity, answer in product(range(2 * relations), range(entities), range(entities)):
         subject, object = (entity, answer) if label < relations else (answer, entity)
         score = float(table[label % relations, subject, object])
-        found[label, entity, answer] = features(graph, rules, entity, label, answer, score)
+        found[label, entity, answer] = features(graph, rules, entity, label, answer, score, alone)
     return found

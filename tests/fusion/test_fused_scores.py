@@ -97,7 +97,9 @@ def test_ranks_by_votes_equal_those_of_a_dense_table(case):
 
 
 def test_rules_alone_compare_the_best_rule_first(case):
-    graph, _, evidence, _, features = case
+    graph, rules, evidence, table, beside = case
+    features = all_features(graph, rules, table, alone=True)
+    assert (features[..., 1:4] > beside[..., 1:4]).any()
     scores = RulesAlone(evidence, torch.device("cpu")).score_objects(torch.arange(7), torch.zeros(7, dtype=torch.int64))
     best = np.expm1(features[0, :7, :, 1:4].max(axis=2)) / 100
     assert np.all(np.abs(scores.numpy() - best) < 2**-15)

@@ -62,7 +62,7 @@ def advice(run: Run) -> str:
 
 def say_votes(fusion: Fusion) -> None:
     """Say which rules vote, and how their weights were found."""
-    paths, constants = len(fusion.rules.paths), len(fusion.rules.attributes)
+    paths, constants = len(fusion.rules.paths), len(fusion.rules.beside_a_model)
     found = [f"{count(paths, 'path rule')} and {count(constants, 'rule')} with constants vote"]
     if not (fusion.rules.paths.complete and fusion.rules.attributes.complete):
         found.append("note: mining was stopped by --seconds; longer rules may be missing")

@@ -55,7 +55,7 @@ def fuse(
     payload = {
         "run": str(out),
         "path_rules": len(fusion.rules.paths),
-        "constant_rules": len(fusion.rules.attributes),
+        "constant_rules": len(fusion.rules.beside_a_model),
         "basis": fusion.basis,
         "signed": signed,
         "gain": fusion.gain,

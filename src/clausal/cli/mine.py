@@ -54,6 +54,10 @@ class Weight(StrEnum):
     none = "none"
 
 
+_NO_RULES = (
+    "; lower a threshold: --min-confidence, --min-support or --min-head-coverage; or let weaker rules vote beside a "
+    "trained model: clausal fuse RUN --mine"
+)
 _MEASURES: dict[Weight, Measure] = {Weight.pca: "pca_confidence", Weight.bound: "lower_bound"}
 
 
@@ -123,7 +127,7 @@ def mine(
             shared=shared,
             observer=bars,
         )
-    say(f"{_count(rules)} in {time.perf_counter() - started:.1f} s{'' if rules else '; lower a threshold'}")
+    say(f"{_count(rules)} in {time.perf_counter() - started:.1f} s{'' if rules else _NO_RULES}")
     measure = _MEASURES.get(weight, "confidence")
     best = sorted(rules, key=lambda rule: (-getattr(rule, measure), -rule.support))[:max_rules]
     if len(rules) > len(best):

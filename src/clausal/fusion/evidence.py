@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from clausal.fusion.lists import Ids, Reals
 from clausal.graph.graph import Facts
-from clausal.logic.mining import AttributeRules, Edges, PathRules, RuleVotes, Votes
+from clausal.logic.mining import SOME, AttributeRules, Edges, PathRules, RuleVotes, Votes
 
 Floats = NDArray[np.float32]
 
@@ -22,6 +22,8 @@ SEEN, FREQUENCY, LINKED = "seen", "frequency", "linked"
 FEATURES = (MODEL, *VOTES, SEEN, FREQUENCY, LINKED)
 """What a fused score can weigh, in this order."""
 _VOTES = slice(1, 1 + len(VOTES))
+_MOST_CONSTANTS = 5_000_000
+"""Rules with constants that vote beside a model, at most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +35,30 @@ class VotingRules:
 
     def __len__(self) -> int:
         return len(self.paths) + len(self.attributes)
+
+    @cached_property
+    def beside_a_model(self) -> AttributeRules:
+        """The rules with constants that vote beside a model: those that are surer than the frequency of their answer.
+
+        How frequent an answer is, is a feature of its own, and votes that repeat it only blur the others. Where rules
+        rank alone, all of them vote. Of very many, those with little support are left out.
+        """
+        rules = self.attributes.select(_surer_than_frequency(self.attributes))
+        least = 2
+        while len(rules) > _MOST_CONSTANTS:
+            least += 1
+            rules = rules.select(rules.support >= least)
+        return rules
+
+
+def _surer_than_frequency(rules: AttributeRules) -> NDArray[np.bool_]:
+    """Say of each rule r(X, c) <= … whether it is surer of c than one knows without it: by c's share among all r's."""
+    some = rules.attribute_entity == SOME
+    holders = np.ones(2 * rules.relations)
+    holders[rules.attribute_label[some]] = np.maximum(1, rules.entities_with[some])
+    share = rules.entities_with / holders[rules.attribute_label]
+    surer: NDArray[np.bool_] = rules.confidence > share[rules.heads]
+    return surer
 
 
 def vote_features(votes: Votes) -> Floats:
@@ -55,7 +81,12 @@ class Evidence:
 
     @cached_property
     def voting(self) -> RuleVotes:
-        """The rules, ready to vote."""
+        """The rules that vote beside a model, ready to vote."""
+        return RuleVotes(self.edges, self.rules.paths, self.rules.beside_a_model)
+
+    @cached_property
+    def voting_alone(self) -> RuleVotes:
+        """All rules, ready to vote without a model."""
         return RuleVotes(self.edges, self.rules.paths, self.rules.attributes)
 
     def frequency(self, label: int) -> Floats:

@@ -138,7 +138,7 @@ def _best_attribute(
     evidence: Evidence, graph: Graph, holder: int, label: int, entity: int, *, asked: bool
 ) -> dict[str, Any] | None:
     """Return the best rule that says of ``holder``, by one of its attributes, that it has (label, entity)."""
-    rules, edges = evidence.rules.attributes, evidence.edges
+    rules, edges = evidence.rules.beside_a_model, evidence.edges
     first, last = np.searchsorted(edges.source, [holder, holder + 1])
     held = {
         (int(one), int(other)) for one, other in zip(edges.label[first:last], edges.target[first:last], strict=True)
@@ -153,7 +153,7 @@ def _best_attribute(
         pair = int(rules.attribute_label[body]), int(rules.attribute_entity[body])
         if pair in held:
             return {
-                "clause": attribute_clause(graph, evidence, rule),
+                "clause": attribute_clause(graph, rules, rule),
                 "confidence": float(confidence[rule]),
                 "support": float(rules.support[rule]),
                 "predictions": float(rules.entities_with[body]),

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from clausal.evaluation.calibration import LEAST, Calibration, calibrate
 from clausal.evaluation.protocol import Ranker
@@ -19,7 +18,7 @@ from clausal.fusion.lists import Lists, Reals
 from clausal.fusion.questions import collect_lists, model_scores
 from clausal.fusion.ranker import Fused, RulesAlone
 from clausal.graph.graph import Graph
-from clausal.logic.mining import SOME, AttributeRules, Edges, mine_attributes, mine_paths
+from clausal.logic.mining import Edges, mine_attributes, mine_paths
 from clausal.observer import Observer
 
 Basis = Literal["fitted", "no gain", "default"]
@@ -31,7 +30,7 @@ _SPREAD = 2.0
 _PATH_CONFIDENCE = 0.001
 _CONFIDENCE = 0.01
 """Rules below it hardly say anything; they are left out where there are many."""
-_MOST_CONSTANTS = 5_000_000
+_MOST_CONSTANTS = 15_000_000
 """Where there are more rules with constants, those with little support do not vote."""
 _MANY = 10_000
 """Where there are more rules of up to two atoms, those of three are not looked for, and weak ones are left out."""
@@ -90,22 +89,12 @@ def mine_rules(
         paths = paths.select(paths.confidence >= _CONFIDENCE)
         paths = paths.select(np.arange(min(len(paths), _MOST_PATHS)))
     attributes = mine_attributes(edges, min_confidence=_CONFIDENCE, seconds=for_others, observer=observer)
-    attributes = attributes.select(_informative(attributes))
+    attributes = attributes.select(attributes.says_more)
     least = 2
     while len(attributes) > _MOST_CONSTANTS:
         least += 1
         attributes = attributes.select(attributes.support >= least)
     return VotingRules(paths, attributes)
-
-
-def _informative(rules: AttributeRules) -> NDArray[np.bool_]:
-    """Say of each rule r(X, c) <= … whether it is surer of c than one knows without it: by c's share among all r's."""
-    some = rules.attribute_entity == SOME
-    holders = np.ones(2 * rules.relations)
-    holders[rules.attribute_label[some]] = np.maximum(1, rules.entities_with[some])
-    share = rules.entities_with / holders[rules.attribute_label]
-    informative: NDArray[np.bool_] = rules.confidence > share[rules.heads]
-    return informative
 
 
 def used_features(signed: bool) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from clausal.fusion.evidence import Evidence
 from clausal.fusion.lists import Ids
 from clausal.graph.graph import Graph
 from clausal.graph.query import Fact, name_fact
-from clausal.logic.mining import SOME
+from clausal.logic.mining import SOME, AttributeRules
 from clausal.logic.printer import print_clause
 from clausal.logic.shape import implication
 from clausal.logic.syntax import Atom, Clause, Constant, Term, Variable
@@ -24,9 +24,8 @@ def path_clause(graph: Graph, head: int, body: Ids) -> str:
     return print_clause(Clause(implication(tuple(atoms), _atom(graph, head, terms[0], terms[-1]))))
 
 
-def attribute_clause(graph: Graph, evidence: Evidence, rule: int) -> str:
+def attribute_clause(graph: Graph, rules: AttributeRules, rule: int) -> str:
     """Return a rule with constants as the text of a clause."""
-    rules = evidence.rules.attributes
     body, head = int(rules.bodies[rule]), int(rules.heads[rule])
 
     def atom(attribute: int) -> Atom:

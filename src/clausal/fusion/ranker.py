@@ -15,8 +15,10 @@ from clausal.fusion.lists import Ids, Reals
 from clausal.fusion.questions import model_scores
 
 _QUESTIONS_AT_ONCE = 512
-_DIGITS = (16, 13, 12, 12)
-"""Bits of the best confidence in a score of rules, of the second best, and so on: 53 in all."""
+_RULES = 10
+"""How many of the best rules for each of two answers are compared, where rules alone rank."""
+_STEP = 2.0**-26
+"""What confidences are rounded down to in a score of rules; what is left below it orders those that tie."""
 
 
 class _Votes(ABC):
@@ -86,21 +88,18 @@ class _Votes(ABC):
 class RulesAlone(_Votes):
     """Ranks answers by the best rule that votes for them, those with the same by the second best, and so on.
 
-    Nothing is fitted. A score is the best confidence, and in digits behind it the next ones.
+    Nothing is fitted. A score is the best confidence, and in the digits behind it the order among all answers.
     """
 
     ranking = "rules"
 
     def answers(self, entities: Ids, labels: Ids) -> Tensor:
         """Score all entities as answers to questions: [questions, entities]."""
-        votes = self.evidence.voting.votes(entities, labels)
+        votes = self.evidence.voting_alone.votes(entities, labels, top=_RULES)
         rows = np.repeat(np.arange(len(entities)), np.diff(votes.starts))
         scores = np.zeros((len(entities), self.num_entities))
-        code, unit = np.zeros(len(rows)), 1.0
-        for place, bits in enumerate(_DIGITS):
-            code += np.floor(votes.top[:, place].astype(np.float64) * 2**bits) * (unit / 2**bits)
-            unit /= 2**bits
-        scores[rows, votes.answers] = code
+        best = np.floor(votes.top[:, 0].astype(np.float64) / _STEP)
+        scores[rows, votes.answers] = (best + (1 + votes.levels()) * _STEP) * _STEP
         return torch.from_numpy(scores).to(self.device)
 
 

@@ -7,7 +7,7 @@ from naive_paths import edges_of, naive_attributes
 
 from clausal.graph import Graph
 from clausal.logic import parse_clauses
-from clausal.logic.mining import SOME, mine, mine_attributes, print_mined
+from clausal.logic.mining import SOME, AttributeRules, mine, mine_attributes, print_mined
 
 ids = st.integers(0, 5)
 triples = st.lists(st.tuples(ids, st.integers(0, 1), ids), max_size=24)
@@ -43,6 +43,18 @@ def test_rules_below_a_confidence_are_left_out():
         ((1, SOME), (1, 21)): 6
     }
     assert np.allclose(np.sort(rules.confidence), [6 / 11, 6 / 11, 6 / 11, 10 / 15])
+
+
+@settings(max_examples=40, deadline=None)
+@given(triples)
+def test_a_rule_says_more_if_it_is_surer_than_the_same_of_any_entity(facts):
+    rules = mine_attributes(edges_of(facts, 6, 2), min_support=1, min_confidence=0)
+    confidence = dict(zip(table(rules), rules.confidence.tolist(), strict=True))
+    expected = [
+        entity == SOME or own > confidence[(label, SOME), head] for ((label, entity), head), own in confidence.items()
+    ]
+    assert rules.says_more.tolist() == expected
+    assert AttributeRules.none(edges_of(facts, 6, 2)).says_more.tolist() == []
 
 
 def test_selected_rules_keep_their_bodies():

@@ -44,7 +44,7 @@ def test_votes_are_those_of_all_rules(facts):
     edges = edges_of(facts, ENTITIES, RELATIONS)
     paths, constants = mine_paths(edges, min_support=1), mine_attributes(edges, min_support=1, min_confidence=0)
     entities, labels = (grid.ravel() for grid in np.meshgrid(np.arange(ENTITIES), np.arange(2 * RELATIONS)))
-    votes = RuleVotes(edges, paths, constants, top=6).votes(entities, labels)
+    votes = RuleVotes(edges, paths, constants).votes(entities, labels, top=6)
     for question, (entity, asked) in enumerate(zip(entities.tolist(), labels.tolist(), strict=True)):
         expected = naive_votes(facts, paths, constants, entity, asked)
         rows = range(votes.starts[question], votes.starts[question + 1])
@@ -62,12 +62,12 @@ def test_votes_are_those_of_all_rules(facts):
 
 def test_answers_are_compared_by_the_best_rule_then_by_the_next(facts):
     edges = edges_of(facts, ENTITIES, RELATIONS)
-    votes = RuleVotes(edges, mine_paths(edges, min_support=1), top=4).votes(np.array([1, 2]), np.array([0, 3]))
+    votes = RuleVotes(edges, mine_paths(edges, min_support=1)).votes(np.array([1, 2]), np.array([0, 3]), top=4)
+    levels = votes.levels()
     for question in range(2):
-        order = votes.order(question)
-        assert sorted(order.tolist()) == list(range(votes.starts[question], votes.starts[question + 1]))
-        keys = [tuple(-votes.top[row]) for row in order]
-        assert keys == sorted(keys)
+        rows = range(votes.starts[question], votes.starts[question + 1])
+        distinct = sorted({tuple(votes.top[row]) for row in rows})
+        assert [levels[row] for row in rows] == [distinct.index(tuple(votes.top[row])) for row in rows]
 
 
 def test_no_questions_and_no_rules(facts):

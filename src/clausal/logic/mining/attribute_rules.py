@@ -117,6 +117,22 @@ class AttributeRules:
         itself: NDArray[np.bool_] = (self.attribute_entity[bodies] == SOME) & (label[bodies] == label[self.heads])
         return itself
 
+    @property
+    def says_more(self) -> NDArray[np.bool_]:
+        """Whether s(X, d) => r(X, c) is surer than s(X, Y) => r(X, c); rules of the second kind say more anyway.
+
+        Whoever has the attribute (s, d) has (s, SOME). A rule that says no more is never the best for an answer.
+        """
+        confidence, of_general = self.confidence, np.zeros(len(self.attribute_label))
+        more = np.ones(len(self), np.bool_)
+        general = np.flatnonzero(self.attribute_entity == SOME)
+        next_general = np.append(general, len(self.attribute_label))[1:]
+        for start, special, end in self.body_starts[np.column_stack([general, general + 1, next_general])].tolist():
+            of_general[self.heads[start:special]] = confidence[start:special]
+            more[special:end] = confidence[special:end] > of_general[self.heads[special:end]]
+            of_general[self.heads[start:special]] = 0.0
+        return more
+
     def select(self, chosen: NDArray[np.bool_]) -> AttributeRules:
         """Return some of the rules, in their order."""
         kept = np.bincount(self.bodies[chosen], minlength=len(self.attribute_label))

@@ -40,33 +40,38 @@ class Votes:
     top: Floats
     rules: NDArray[np.int32]
 
-    def order(self, question: int) -> Ids:
-        """Return the places of a question's answers, best first.
+    def levels(self) -> Ids:
+        """Say of each answer how many steps it stands above the last of its question; answers that tie share a step.
 
         The highest confidence decides; of two that are equal, the second highest, and so on, as in AnyBURL.
         """
-        start, end = int(self.starts[question]), int(self.starts[question + 1])
-        places: Ids = np.lexsort(-self.top[start:end].T[::-1]) + start
-        return places
+        question = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+        order = np.lexsort((*self.top.T[::-1], question))
+        better = (np.diff(self.top[order], axis=0) != 0).any(axis=1)
+        steps = np.append(0, np.cumsum(better))[: len(order)]
+        levels = np.empty(len(order), np.int64)
+        levels[order] = steps - steps[self.starts[question[order]]]
+        return levels
 
 
 class RuleVotes:
     """Lets rules vote on answers, walking the facts that they were mined from, or others."""
 
-    def __init__(
-        self, edges: Edges, paths: PathRules, attributes: AttributeRules | None = None, *, top: int = 5
-    ) -> None:
-        self.paths, self.attributes, self.top = paths, attributes, top
+    def __init__(self, edges: Edges, paths: PathRules, attributes: AttributeRules | None = None) -> None:
+        self.paths, self.attributes = paths, attributes
         walks = Walks.of(edges)
         self._walks = (walks.targets, walks.group_source, walks.group_label, walks.group_start, walks.first_group)
         self._paths = _by_label(paths)
         self._constants = _constants(edges, attributes)
 
-    def votes(self, entities: Ids, labels: Ids) -> Votes:
-        """Answer the questions (entity, label, ?): a label below the number of relations asks for objects."""
+    def votes(self, entities: Ids, labels: Ids, *, top: int = 1) -> Votes:
+        """Answer the questions (entity, label, ?): a label below the number of relations asks for objects.
+
+        Of each answer the ``top`` best rules are kept by name.
+        """
         size = max(1, min(_AT_ONCE, -(-len(entities) // threads())))
         parts = [slice(start, start + size) for start in range(0, len(entities), size)]
-        arrays = (self.top, *self._walks, *self._paths, *self._constants)
+        arrays = (top, *self._walks, *self._paths, *self._constants)
 
         def work(part: slice) -> Any:
             return count_votes(entities[part].astype(np.int64), labels[part].astype(np.int64), *arrays)
