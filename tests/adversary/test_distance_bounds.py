@@ -250,7 +250,7 @@ BESIDE_CONSTANTS = (
 
 @pytest.mark.parametrize(("domain", "region"), PLACES[:4], ids=str)
 def test_l2_distances_beside_constants_are_halved_until_they_have_no_gap(domain, region):
-    """Squares bound distances in cells: a hundredth is left, two with several atoms in the body, five on a small box."""
+    """Squares bound distances in cells: a hundredth is left, two with several atoms in the body, five on a box."""
     predictor = distance_predictor("l2", domain, 8, seed=1)
     for semantics, texts in ((Sum(), BESIDE_CONSTANTS[1:5]), (Godel(), BESIDE_CONSTANTS[::2])):
         for group in groups_of(*texts):
