@@ -250,14 +250,15 @@ BESIDE_CONSTANTS = (
 
 @pytest.mark.parametrize(("domain", "region"), PLACES[:4], ids=str)
 def test_l2_distances_beside_constants_are_halved_until_they_have_no_gap(domain, region):
-    """The bounds of squares in cells of distances: one in a hundred is left, and two with several atoms in the body."""
+    """Squares bound distances in cells: a hundredth is left, two with several atoms in the body, five on a box."""
     predictor = distance_predictor("l2", domain, 8, seed=1)
     for semantics, texts in ((Sum(), BESIDE_CONSTANTS[1:5]), (Godel(), BESIDE_CONSTANTS[::2])):
         for group in groups_of(*texts):
             (certificate,) = certify(predictor, [group], region=region, semantics=semantics)
             bound = certificate.bound.item()
             assert largest_found(predictor, group, semantics, region, sets=8, steps=40) <= bound + 1e-9
-            share = 0.02 if len(group.shape.atoms) > 2 else 0.01
+            several = len(group.shape.atoms) > 2
+            share = 0.01 if not several else 0.05 if isinstance(domain, Box) and semantics == Godel() else 0.02
             assert bound - certificate.attained.item() <= share * max(bound, 0.1)
 
 
