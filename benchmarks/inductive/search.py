@@ -1,7 +1,7 @@
 """Settings for entities that training has never seen, chosen on valid: a random search on WN18RR, split by entities.
 
-    PYTHONPATH=benchmarks python -m inductive.search --texts descriptions.tsv --sentences vectors.npy --names names.txt \\
-        --device cuda --workers 8 --seconds 100 --out search.jsonl --best best.json
+    PYTHONPATH=benchmarks python -m inductive.search --texts descriptions.tsv --sentences vectors.npy \\
+        --names names.txt --device cuda --workers 8 --seconds 100 --out search.jsonl --best best.json
 
 The seed of the split is one that ``inductive`` does not measure. Each trial draws settings of a method, trains
 without clauses and ranks valid; the best of each method go to ``--best``, for its ``--settings``.

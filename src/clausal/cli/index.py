@@ -30,7 +30,7 @@ def index(
         typer.Option(help="dot for answers to questions and nearest --metric dot; the others for nearest alone."),
     ] = "dot",
 ) -> None:
-    """Make an index of the entities' vectors, for --index of predict, nearest and serve."""
+    """Make an index of the entities' vectors, for questions to millions of entities."""
     from clausal.files import check_file_target
     from clausal.run import load
 
