@@ -1,6 +1,6 @@
 """What an index of vectors finds and takes: recall of the ten best answers, beside looking at all entities.
 
-    python benchmarks/index.py [--entities 100000] [--run RUN]
+    python benchmarks/index.py [--entities 20000] [--run RUN]
 
 Questions are test facts of a run, or of a random ComplEx of dimension 200 whose entities are normal: no vector is near
 to another then, which is the worst case of an index and unlike a model that has learnt something. It needs the extra
@@ -31,7 +31,7 @@ QUESTIONS, K = 500, 10
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--entities", type=int, default=100_000, help="of the random model; 0 for none")
+    parser.add_argument("--entities", type=int, default=20_000, help="of the random model; 0 for none")
     parser.add_argument("--run", type=Path, action="append", default=[], help="a trained run to measure too")
     options = parser.parse_args()
     torch.set_num_threads(1)

@@ -8,7 +8,7 @@ one. Test facts are ranked among all entities, filtered by the facts of all spli
 nothing, by n-grams of its text, by a sentence embedding, or by k of its facts, by which its vector is folded in. These
 are drawn among its facts with entities of train; the rest is ranked, without those between the same two entities, so
 that the reversed twin of a given fact is never asked for. Clauses say that four relations are symmetric. The number of
-passes is given: nothing is chosen on test. Each record is written when it is there; those that a file has are not made
+passes is given: no model is chosen on test. Each record is written when it is there; those that a file has are not made
 again. Sentence embeddings are made once: ``--embed MODEL --sentences vectors.parquet``. ``--settings`` are those that
 ``inductive.search`` has chosen on valid.
 """
@@ -173,6 +173,9 @@ def measure(key: dict[str, Any], whole: Graph, options: argparse.Namespace) -> N
     found = made(graph, rules, settings)
     options.out.parent.mkdir(parents=True, exist_ok=True)
     about = {"settings": settings.model_dump(mode="json"), "machine": describe_machine()}
+    for name in ("text", "vectors", "names"):  # no folders of this machine
+        path = about["settings"]["descriptions"][name]
+        about["settings"]["descriptions"][name] = None if path is None else Path(path).name
     with options.out.open("a", encoding="utf-8") as file:
         for record in found:
             cpu = {"cpu_seconds": round(time.process_time() - started, 1)}
