@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 IndexOption = Annotated[
     Path | None,
     typer.Option(
-        metavar="FILE", help="Find answers by this index (clausal index), not among all: faster, but some are missed."
+        metavar="FILE", help="Find answers by this index (clausal index), for very many entities; some may be missed."
     ),
 ]
 

@@ -33,8 +33,8 @@ def serve(
         list[Path] | None,
         typer.Option(
             metavar="FILE",
-            help="Find answers of the run that it was made of by this index (clausal index): faster, but some are "
-            "missed. Can be given again for other runs.",
+            help="Find answers of the run that it was made of by this index (clausal index); some may be missed. "
+            "Can be given again for other runs.",
         ),
     ] = None,
     device: DeviceOption = "auto",
