@@ -3,8 +3,8 @@
 usearch links each vector to near ones (HNSW, Malkov and Yashunin 2016), and a search walks along these links. All that
 is asked for is the largest inner product of a query with what ``lifted`` makes of the vectors, be it an answer to a
 question, an angle or a distance. The mean of all vectors is taken off before: the order stays as it was, since
-⟨q, x − m⟩ and ⟨q, x⟩ differ by the same ⟨q, m⟩ for each x, and fewer of the best were missed on FB122. What the index finds
-is computed again and put into its exact order; what it misses is missed.
+⟨q, x − m⟩ and ⟨q, x⟩ differ by the same ⟨q, m⟩ for each x, and fewer of the best were missed on FB122. What the index
+finds is computed again and put into its exact order; what it misses is missed.
 """
 
 from __future__ import annotations

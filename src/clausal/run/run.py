@@ -409,7 +409,8 @@ class Run(Shown):
     def with_index(self, index: VectorIndex | str | Path) -> Run:
         """Return this run, with answers found by an index of its vectors or the file of one.
 
-        It is for very many entities, and an answer may be missed. Those that are found have their exact scores. Questions by other rankings than the model's, and consistent ones, are answered without it.
+        It is for very many entities, and an answer may be missed. Those that are found have their exact scores.
+        Questions by other rankings than the model's, and consistent ones, are answered without it.
         """
         from clausal.run.indexing import check_index, read_index
 
