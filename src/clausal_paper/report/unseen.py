@@ -45,7 +45,7 @@ def unseen_section(folder: Path) -> list[str]:
 
 def _folded(records: Sequence[Record]) -> list[str]:
     """Return the table of folding in, each on the facts of entities that have more than the given ones."""
-    known = [("facts", how, name) for how, name in _FOLDED.items()]
+    known: list[tuple[str, str | None, str]] = [("facts", how, name) for how, name in _FOLDED.items()]
     known += [(method, None, name) for method, name in _METHODS.items() if method != "facts"]
     rows = [
         [given, name, _clauses(clauses), *_cells(records, method, given, "all", clauses=clauses, how=how)]
