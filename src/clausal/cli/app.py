@@ -21,6 +21,7 @@ from clausal.cli.complete import complete
 from clausal.cli.demo import demo
 from clausal.cli.evaluate import evaluate
 from clausal.cli.fuse import fuse
+from clausal.cli.index import index
 from clausal.cli.mine import mine
 from clausal.cli.nearest import nearest
 from clausal.cli.output import say
@@ -62,7 +63,7 @@ def common(
     """Neural link prediction that obeys your clauses."""
 
 
-asking = (evaluate, predict, complete, score, nearest, vectors, report, compare, serve)
+asking = (evaluate, predict, complete, score, nearest, vectors, index, report, compare, serve)
 for command in (demo, train, search, update, *asking, fuse, certify, clauses, closure, prove, split, partition, mine):
     app.command(cls=Command)(command)
 

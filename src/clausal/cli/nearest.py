@@ -8,8 +8,10 @@ from typing import Annotated
 import typer
 
 from clausal.choices import Metric, VectorKind
+from clausal.cli.index import IndexOption, with_index
 from clausal.cli.inputs import DeviceOption
 from clausal.cli.output import Format, FormatOption, NamesOption, print_results, shown_names
+from clausal.errors import InputError
 
 
 def nearest(
@@ -22,6 +24,7 @@ def nearest(
     kind: Annotated[
         VectorKind, typer.Option(help="Whether the name is that of an entity or of a relation.")
     ] = "entity",
+    index: IndexOption = None,
     device: DeviceOption = "auto",
     names: NamesOption = "short",
     format: FormatOption = Format.table,
@@ -29,7 +32,11 @@ def nearest(
     """List the entities or relations whose vectors are nearest to that of one."""
     from clausal.run import load
 
+    if index is not None and kind != "entity":
+        raise InputError("an index is of entities; leave out --index for relations")
     loaded = load(run, device=device)
+    if index is not None:
+        loaded = with_index(loaded, index, metric)
     found = loaded.nearest(name, k, metric=metric, kind=kind)
     display = shown_names(loaded.graph, names, format)
     show = display.entity if kind == "entity" else display.relation

@@ -11,6 +11,7 @@ import typer
 from clausal.choices import BASE_IRI
 from clausal.cli.closure import say_left_out
 from clausal.cli.describing import DescribeOption, with_described
+from clausal.cli.index import IndexOption, with_index
 from clausal.cli.inputs import BaseOption, DeviceOption, RdfStarOption, read_clauses
 from clausal.cli.output import Format, FormatOption, NamesOption, Row, print_results, print_text, say, shown_names
 from clausal.cli.progress import Bars
@@ -60,6 +61,7 @@ def predict(
     ] = None,
     base_iri: BaseOption = BASE_IRI,
     rdf_star: RdfStarOption = False,
+    index: IndexOption = None,
     device: DeviceOption = "auto",
     names: NamesOption = "short",
     format: FormatOption = Format.table,
@@ -84,7 +86,14 @@ def predict(
     if out is not None:
         check_answer_file(out, star=rdf_star)
         check_base(base_iri)
+    if index is not None and (consistent or describe is not None or chosen in ("rules", "fused")):
+        raise InputError(
+            "--index is for answers by the model's scores; --consistent, --describe and rules look at all entities: "
+            "leave out one"
+        )
     loaded = load(run, device=device)
+    if index is not None:
+        loaded = with_index(loaded, index)
     if describe is not None:
         loaded = with_described(loaded, describe)
     others = None if clauses is None else fitting(clauses, read_clauses(clauses), loaded.graph, unknown)

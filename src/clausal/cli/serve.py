@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from clausal.cli.inputs import DeviceOption
 from clausal.cli.output import say
 from clausal.errors import InputError
+
+if TYPE_CHECKING:
+    from clausal.evaluation.index import VectorIndex
 
 
 def serve(
@@ -28,6 +31,14 @@ def serve(
     body: Annotated[int, typer.Option(min=1, help="The largest body of a request, in MiB.")] = 32,
     connections: Annotated[int, typer.Option(min=1, help="The most open connections.")] = 1000,
     threads: Annotated[int, typer.Option(min=1, help="Threads of one matrix product.")] = 1,
+    index: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE",
+            help="Find answers of the run that it was made of by this index (clausal index); some may be missed. "
+            "Can be given again for other runs.",
+        ),
+    ] = None,
     device: DeviceOption = "auto",
 ) -> None:
     """Serve trained runs over HTTP: answers, proofs, clauses and certificates."""
@@ -45,7 +56,7 @@ def serve(
     token = None if token_file is None else read_token(token_file)
     check_host(host, token)
     limits = Limits(rate=rate, seconds=seconds, body=body << 20, connections=connections)
-    service = Service(Runs(runs, device), limits)
+    service = Service(Runs(runs, device, _read(index or [])), limits)
     listening = listen(host, port)
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{listening.getsockname()[1]}"
@@ -59,3 +70,11 @@ def serve(
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(0)
+
+
+def _read(paths: list[Path]) -> dict[Path, VectorIndex]:
+    if not paths:
+        return {}
+    from clausal.run.indexing import read_index
+
+    return {path: read_index(path) for path in paths}

@@ -37,7 +37,8 @@ class DescribedEncoder(nn.Module):
         self.domain = domain
         self.own_dropout = own_dropout
         self.feature_dropout = feature_dropout
-        self.own = nn.Parameter(torch.zeros(len(features[0].rows), dim))
+        own = torch.zeros(len(features[0].rows), dim)
+        self.own = nn.Parameter(own, requires_grad=own_dropout < 1)  # always left out, they stay 0
         self.maps = nn.ParameterList(torch.empty(one.rows.width, dim) for one in features)
         self.reset_parameters()
 

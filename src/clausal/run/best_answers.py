@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -19,6 +19,9 @@ from clausal.evaluation.protocol import Ranker, not_numbers, scoring
 from clausal.model.predictor import LinkPredictor
 from clausal.model.scorers.base import MultilinearScorer
 from clausal.run.known_facts import KnownFacts, SortedFacts
+
+if TYPE_CHECKING:
+    from clausal.evaluation.index import VectorIndex
 
 _SCORES_AT_ONCE = 1 << 22
 _RELATIONS_AT_ONCE = 1 << 15
@@ -175,10 +178,18 @@ class Asking:
         return Hidden(places // candidates, places % candidates)
 
 
-def products_of(predictor: LinkPredictor) -> LargestProducts | None:
-    """Return the products with the entities of a predictor, whose encoder is a table; None where it is not linear."""
-    linear = isinstance(predictor.scorer, MultilinearScorer) and not predictor.of_pairs
-    return LargestProducts(predictor.encode_all()) if linear else None
+def products_of(predictor: LinkPredictor, index: VectorIndex | None = None) -> LargestProducts | None:
+    """Return the products with the entities of a predictor, whose encoder is a table; None where it is not linear.
+
+    They are looked for by an index of inner products, where one is given.
+    """
+    if not isinstance(predictor.scorer, MultilinearScorer) or predictor.of_pairs:
+        return None
+    if index is None or index.metric != "dot":
+        return LargestProducts(predictor.encode_all())
+    from clausal.evaluation.index import IndexedProducts
+
+    return IndexedProducts(predictor.encode_all(), index)
 
 
 def _facts(kind: int, question: Ids, answers: Ids) -> Ids:

@@ -1,4 +1,4 @@
-"""The nearest neighbours of an entity or a relation in the space of vectors, exact."""
+"""The nearest neighbours of an entity or a relation by their vectors: among all, or among what an index finds."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from torch import Tensor
 
 from clausal.choices import Metric, VectorKind
 from clausal.errors import InputError, did_you_mean
+from clausal.evaluation.index import VectorIndex, lifted
 from clausal.evaluation.protocol import scoring
 from clausal.graph.graph import Graph
 from clausal.graph.query import find_name
@@ -36,8 +37,12 @@ def nearest(
     *,
     metric: Metric = "cosine",
     kind: VectorKind = "entity",
+    index: VectorIndex | None = None,
 ) -> list[Neighbour]:
-    """Return the k names of the same kind whose vectors are nearest; of equal ones those of the lowest id."""
+    """Return the k names of the same kind whose vectors are nearest; of equal ones those of the lowest id.
+
+    An ``index`` of the same metric finds entities that are looked at in place of all.
+    """
     if k < 1:
         raise InputError(f"k must be at least 1; got {k}")
     for given, choices, what in ((metric, get_args(Metric), "metric"), (kind, get_args(VectorKind), "kind")):
@@ -53,9 +58,16 @@ def nearest(
             vectors = predictor.encode_all()
         else:
             vectors = predictor.scorer.relation_vectors(predictor.relations[: predictor.num_relations])
-        scores = _scores(vectors, vectors[own], metric)
-    found = best_of(scores, min(k, len(names)), np.array([own]))
-    pairs = zip(found.ids.tolist(), found.scores.tolist(), strict=True)
+        if index is not None and index.metric == metric and kind == "entity" and 4 * k < len(names):
+            query = lifted(vectors[own : own + 1], metric)[:, : vectors.shape[1]]
+            near = index.find(query.float().cpu().numpy(), 2 * k + 1)[0]
+            near = np.sort(near[near >= 0])
+        else:
+            near = np.arange(len(names))
+        rows = vectors if len(near) == len(names) else vectors[torch.from_numpy(near).to(vectors.device)]
+        scores = _scores(rows, vectors[own], metric)
+    found = best_of(scores, min(k, len(near)), np.flatnonzero(near == own))
+    pairs = zip(near[found.ids].tolist(), found.scores.tolist(), strict=True)
     return [Neighbour(rank, names[one], score) for rank, (one, score) in enumerate(pairs, 1)]
 
 

@@ -34,6 +34,7 @@ from clausal.run.shown import Shown
 if TYPE_CHECKING:
     from clausal.evaluation import Classification, Evaluation
     from clausal.evaluation.consistency import Consistent
+    from clausal.evaluation.index import VectorIndex
     from clausal.fusion import FusedExplanation, Fusion
     from clausal.fusion.evidence import Evidence
     from clausal.fusion.ranker import Fused, RulesAlone
@@ -60,6 +61,8 @@ class Run(Shown):
     calibration: Calibration | None = None
     fused: Fusion | None = None
     """A fusion that is not in the run directory: see ``fusion``."""
+    index: VectorIndex | None = None
+    """An index by which answers are found: see ``with_index``."""
 
     @cached_property
     def _closures(self) -> Closures:
@@ -82,7 +85,7 @@ class Run(Shown):
     @cached_property
     def _by_model(self) -> Asking:
         """The model, ready to be asked beside the facts of the graph."""
-        return Asking(self._table, KnownFacts(self.graph), products_of(self._table))
+        return Asking(self._table, KnownFacts(self.graph), products_of(self._table, self.index))
 
     @cached_property
     def _consistent_rankers(self) -> ConsistentRankers:
@@ -282,7 +285,7 @@ class Run(Shown):
         from clausal.run.unseen import with_described
 
         predictor, graph = with_described(self.predictor, self.graph, descriptions, self.settings.descriptions.encoder)
-        return replace(self, predictor=predictor, graph=graph)
+        return replace(self, predictor=predictor, graph=graph, index=None)
 
     @property
     def describes_texts(self) -> bool:
@@ -386,7 +389,34 @@ class Run(Shown):
         """
         from clausal.run.nearest import nearest
 
-        return nearest(self._table, self.graph, name, k, metric=metric, kind=kind)
+        return nearest(self._table, self.graph, name, k, metric=metric, kind=kind, index=self.index)
+
+    def build_index(
+        self, *, metric: Metric = "dot", out: str | Path | None = None, observer: Observer | None = None
+    ) -> VectorIndex:
+        """Make an index of the entities' vectors, for ``with_index``; ``out`` is a file to keep it in.
+
+        ``metric`` ``"dot"`` is for the answers of models whose scores are inner products, and for ``nearest`` by the
+        same metric; ``"cosine"`` and ``"euclidean"`` are for ``nearest``. It needs the extra ``index``.
+        """
+        from clausal.run.indexing import build_index, write_index
+
+        index = build_index(self._table, metric, observer)
+        if out is not None:
+            write_index(Path(out), index)
+        return index
+
+    def with_index(self, index: VectorIndex | str | Path) -> Run:
+        """Return this run, with answers found by an index of its vectors or the file of one.
+
+        It is for very many entities, and an answer may be missed. Those that are found have their exact scores.
+        Questions by other rankings than the model's, and consistent ones, are answered without it.
+        """
+        from clausal.run.indexing import check_index, read_index
+
+        found = read_index(Path(index)) if isinstance(index, str | Path) else index
+        check_index(found, self._table)
+        return replace(self, index=found)
 
     def explain_votes(self, query: str, answers: Sequence[Answer]) -> list[FusedExplanation]:
         """Say of each answer to a query under the ranking ``"fused"`` what the model and the rules contributed."""

@@ -98,7 +98,9 @@ def update_run(
     )
     fusion = _carried(run, change.graph, observer)
     metrics = {**run.metrics, "updates": [*run.metrics.get("updates", ()), asdict(done)]}
-    updated = replace(run, predictor=predictor, graph=change.graph, metrics=metrics, path=None, fused=fusion)
+    updated = replace(
+        run, predictor=predictor, graph=change.graph, metrics=metrics, path=None, fused=fusion, index=None
+    )
     if out is None:
         return updated
     _write(Path(out), updated, like=run.path)

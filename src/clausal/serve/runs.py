@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
 from clausal.errors import ClausalError, InputError
+from clausal.evaluation.index import VectorIndex
 from clausal.logic import Measures, measure_clauses
 from clausal.logic.syntax import Clause
 from clausal.model.predictor import LinkPredictor
 from clausal.run import Run, load
 from clausal.run.directory import CALIBRATION, FUSION, MODEL, RunDirectory
+from clausal.run.indexing import with_fitting
 from clausal.run.known_facts import KnownFacts, SortedFacts
 from clausal.serve.names import ServedNames
 from clausal.serve.problems import Problem, without_paths
@@ -28,7 +30,7 @@ _WATCHED = ("run.json", "config.toml", "clauses.txt", "vocabulary.parquet", "fac
 class ServedRun:
     """One state of a run directory: the run, what follows by its clauses, and its names. It never changes."""
 
-    def __init__(self, name: str, path: Path, device: str) -> None:
+    def __init__(self, name: str, path: Path, device: str, indexes: Sequence[VectorIndex] = ()) -> None:
         self.name, self.path = name, path
         self.stamp = stamp(path)
         self.digest = hashlib.sha256(repr(self.stamp).encode()).hexdigest()[:12]
@@ -38,7 +40,7 @@ class ServedRun:
         """The newest certificate of each clause, by its text."""
         self.tolerance: float | None = None
         self._lock = Lock()
-        self._run = load(path, device=device) if self.finished else None
+        self._run = with_fitting(load(path, device=device), indexes) if self.finished else None
         if self._run is not None:
             self._statuses, self._names = Statuses(self._run), ServedNames(self._run.graph)
             if len(self._run.graph.train):  # the first question indexes the facts
@@ -142,12 +144,18 @@ def stamp(path: Path) -> tuple[tuple[str, int, int], ...]:
 class Runs:
     """The runs of a service by name; each can be replaced while requests go on."""
 
-    def __init__(self, paths: Sequence[Path], device: str = "auto") -> None:
-        self._device = device
+    def __init__(
+        self, paths: Sequence[Path], device: str = "auto", indexes: Mapping[Path, VectorIndex] | None = None
+    ) -> None:
+        self._device, self._indexes = device, list((indexes or {}).values())
         self.paths = _named(paths)
         self.hidden = {str(path): name for name, path in self.paths.items()}
         self.hidden |= {str(path.resolve()): name for name, path in self.paths.items()}
-        self._served = {name: ServedRun(name, path, device) for name, path in self.paths.items()}
+        self._served = {name: ServedRun(name, path, device, self._indexes) for name, path in self.paths.items()}
+        used = [served.run.index for served in self._served.values() if served.finished]
+        for path, index in (indexes or {}).items():
+            if index not in used:
+                raise InputError(f"{path}: an index of other vectors than those of {', '.join(self.paths)}")
         self._refused: dict[str, tuple[Any, ...]] = {}
         self.reloads = 0
 
@@ -169,16 +177,17 @@ class Runs:
             if now in (self._served[name].stamp, self._refused.get(name)) or not now:
                 continue
             try:
-                fresh = ServedRun(name, path, self._device)
+                fresh = ServedRun(name, path, self._device, self._indexes)
             except (ClausalError, OSError, ValueError) as error:
                 if stamp(path) == now:  # else it is being written, and looked at again
                     self._refused[name] = now
                     _LOG.warning("the run %s has changed and cannot be read, so it stays as it was: %s", name, error)
                 continue
             if stamp(path) == fresh.stamp == now:
-                self._served[name] = fresh
+                before, self._served[name] = self._served[name], fresh
                 self.reloads += 1
-                _LOG.warning("loaded the run %s again", name)
+                lost = before.finished and before.run.index is not None and fresh.finished and fresh.run.index is None
+                _LOG.warning("loaded the run %s again%s", name, "; its index is of the old vectors" if lost else "")
 
     def plain(self, message: str) -> str:
         """Return a message without paths of the host."""

@@ -10,7 +10,13 @@ from typing import Any
 
 from clausal_paper.report.records import MISSING, notes, table
 
-_METHODS = {"facts": "nothing", "n-grams": "n-grams of its text", "sentences": "a sentence embedding of its text"}
+_METHODS = {
+    "facts": "nothing",
+    "n-grams": "n-grams of its text",
+    "sentences": "a sentence embedding of its text",
+    "both": "both of them",
+}
+_FOLDED = {"fold-in": "k of its facts, folded in", "refined": "k of its facts, folded in and refined"}
 _PARTS = {"all": "test", "test-unseen-seen": "unseen–seen", "test-unseen-unseen": "unseen–unseen"}
 _METRICS = ("mrr", "hits@1", "hits@3", "hits@10")
 _HEADS = ["MRR", "Hits@1", "Hits@3", "Hits@10"]
@@ -39,13 +45,14 @@ def unseen_section(folder: Path) -> list[str]:
 
 def _folded(records: Sequence[Record]) -> list[str]:
     """Return the table of folding in, each on the facts of entities that have more than the given ones."""
-    names = _METHODS | {"facts": "k of its facts, folded in"}
+    known: list[tuple[str, str | None, str]] = [("facts", how, name) for how, name in _FOLDED.items()]
+    known += [(method, None, name) for method, name in _METHODS.items() if method != "facts"]
     rows = [
-        [given, names[method], _clauses(clauses), *_cells(records, method, given, "all", clauses=clauses)]
+        [given, name, _clauses(clauses), *_cells(records, method, given, "all", clauses=clauses, how=how)]
         for given in _GIVEN
-        for method in ("facts", "n-grams", "sentences")
+        for method, how, name in known
         for clauses in (False, True)
-        if _chosen(records, method, given, clauses=clauses)
+        if _chosen(records, method, given, clauses=clauses, how=how)
     ]
     if not rows:
         return []
@@ -57,13 +64,17 @@ def _clauses(clauses: bool) -> str:
     return "with" if clauses else "without"
 
 
-def _chosen(records: Sequence[Record], method: str, facts: str, *, clauses: bool) -> list[Record]:
+def _chosen(
+    records: Sequence[Record], method: str, facts: str, *, clauses: bool, how: str | None = None
+) -> list[Record]:
     key = {"method": method, "clauses": clauses, "facts": facts}
-    return [record for record in records if key.items() <= record.items()]
+    return [record for record in records if key.items() <= record.items() and record.get("how") == how]
 
 
-def _cells(records: Sequence[Record], method: str, facts: str, part: str, *, clauses: bool) -> list[str]:
-    found = [record for record in _chosen(records, method, facts, clauses=clauses) if part in record]
+def _cells(
+    records: Sequence[Record], method: str, facts: str, part: str, *, clauses: bool, how: str | None = None
+) -> list[str]:
+    found = [record for record in _chosen(records, method, facts, clauses=clauses, how=how) if part in record]
     if not found:
         return [MISSING] * (len(_METRICS) + 1)
     return [*(f"{mean(record[part][name] for record in found):.3f}" for name in _METRICS), str(len(found))]

@@ -1,10 +1,10 @@
 """Settings for entities that training has never seen, chosen on valid: a random search on WN18RR, split by entities.
 
-    python benchmarks/inductive_search.py --texts descriptions.tsv --sentences vectors.npy --names names.txt \\
-        --device cuda --workers 8 --seconds 100 --out search.jsonl --best best.json
+    PYTHONPATH=benchmarks python -m inductive.search --texts descriptions.tsv --sentences vectors.npy \\
+        --names names.txt --device cuda --workers 8 --seconds 100 --out search.jsonl --best best.json
 
-The seed of the split is one that ``inductive.py`` does not measure. Each trial draws settings of a method, trains
-without clauses and ranks valid; the best of each method go to ``--best``, for ``inductive.py --settings``.
+The seed of the split is one that ``inductive`` does not measure. Each trial draws settings of a method, trains
+without clauses and ranks valid; the best of each method go to ``--best``, for its ``--settings``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from clausal.errors import ClausalError
 from clausal.evaluation import evaluate
 from clausal.graph import Graph, load_graph
 from clausal.training import prepare
-from inductive import METHODS, chosen, in_processes, settings_of
+from inductive.measure import METHODS, chosen, in_processes, settings_of
 
 SEED = 3
 CHOICES: dict[str, list[Any]] = {

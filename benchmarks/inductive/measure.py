@@ -1,16 +1,16 @@
 """Facts about entities that training has never seen: WN18RR with a split by entities, and WordNet's texts.
 
     python tools/wordnet_texts.py DICT descriptions.tsv
-    python benchmarks/inductive.py --texts descriptions.tsv [--sentences vectors.parquet] [--seeds 0 1 2] [--out FILE]
+    PYTHONPATH=benchmarks python -m inductive --texts descriptions.tsv [--sentences vectors.parquet] [--seeds 0 1 2]
 
 A tenth of the entities is held out for test and one for valid, as in BLP (Daza et al. 2021): no fact of train has
 one. Test facts are ranked among all entities, filtered by the facts of all splits. An unseen entity is known by
 nothing, by n-grams of its text, by a sentence embedding, or by k of its facts, by which its vector is folded in. These
 are drawn among its facts with entities of train; the rest is ranked, without those between the same two entities, so
 that the reversed twin of a given fact is never asked for. Clauses say that four relations are symmetric. The number of
-passes is given: nothing is chosen on test. Each record is written when it is there; those that a file has are not made
+passes is given: no model is chosen on test. Each record is written when it is there; those that a file has are not made
 again. Sentence embeddings are made once: ``--embed MODEL --sentences vectors.parquet``. ``--settings`` are those that
-``inductive_search.py`` has chosen on valid.
+``inductive.search`` has chosen on valid.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ import torch
 from numpy.typing import NDArray
 
 from clausal import Settings
-from clausal.evaluation import evaluate
+from clausal.evaluation import Evaluation, evaluate
 from clausal.evaluation.ranks import metrics
 from clausal.graph import Facts, Graph, load_graph
 from clausal.graph.descriptions import aligned, read_texts
@@ -42,25 +42,35 @@ from clausal.training import prepare
 from clausal.training.folding import REFINE, Limits, fold_in, refine
 from common.machine import describe_machine
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 SYMMETRIC = ("_also_see", "_derivationally_related_form", "_similar_to", "_verb_group")
 CLAUSES = "\n".join(f"{name}(X, Y) => {name}(Y, X)" for name in SYMMETRIC)
 GIVEN = (1, 3, 10)
-SETTINGS: dict[str, dict[str, Any]] = {
-    "model": {"scorer": "complex", "dim": 256, "domain": "box", "reciprocal": True},
-    "facts": {"training": "1-vs-all", "loss": "softmax", "batch_size": 512, "candidates": 512},
+Values = dict[str, dict[str, Any]]
+SETTINGS: Values = {
     "clauses": {"adversary": "closed-form", "weight": 0.003},
-    "train": {"passes": 1, "learning_rate": 0.05, "initial_accumulator": 0.0, "device": "cpu"},
+    "train": {"device": "cpu"},
     "evaluate": {"every": 0},
 }
-METHODS: dict[str, dict[str, dict[str, Any]]] = {
-    "n-grams": {"train": {"epochs": 9}, "descriptions": {"own_dropout": 1.0, "feature_dropout": 0.6}},
-    "sentences": {"train": {"epochs": 9}, "descriptions": {"own_dropout": 1.0, "feature_dropout": 0.2}},
-    "both": {"train": {"epochs": 9}, "descriptions": {"own_dropout": 1.0, "feature_dropout": 0.5}},
-    "facts": {
-        "train": {"epochs": 30, "learning_rate": 0.1},
-        "model": {"initial_scale": 0.1},
-        "facts": {"regulariser": "n3", "regulariser_weight": 0.1, "candidates": "all"},
+DESCRIBED: Values = {
+    "model": {"scorer": "complex", "dim": 512, "domain": "box", "reciprocal": True},
+    "facts": {"training": "1-vs-all", "loss": "softmax", "batch_size": 256, "candidates": 256},
+    "train": {"passes": 1, "epochs": 6, "learning_rate": 0.05, "initial_accumulator": 0.0},
+}
+METHODS: dict[str, Values] = {
+    "n-grams": DESCRIBED
+    | {
+        "model": DESCRIBED["model"] | {"dim": 128},
+        "facts": DESCRIBED["facts"] | {"batch_size": 512, "candidates": 512},
+        "train": DESCRIBED["train"] | {"epochs": 8},
+        "descriptions": {"own_dropout": 1.0, "feature_dropout": 0.6},
+    },
+    "sentences": DESCRIBED | {"descriptions": {"own_dropout": 1.0, "feature_dropout": 0.2}},
+    "both": DESCRIBED | {"descriptions": {"own_dropout": 1.0, "feature_dropout": 0.5}},
+    "facts": {  # as the preset wn18-complex
+        "model": {"scorer": "complex", "dim": 100, "domain": "sphere"},
+        "facts": {"loss": "hinge", "margin": 1, "batches": 10},
+        "train": {"passes": 10, "epochs": 30},
     },
 }
 
@@ -137,9 +147,10 @@ def settings_of(
     method: str, options: argparse.Namespace, seed: int, chosen: Mapping[str, Mapping[str, Any]] | None = None
 ) -> Settings:
     """Return the settings of a method's training, with others in place of those of this file where they are given."""
-    values = {section: dict(given) for section, given in SETTINGS.items()}
-    for section, given in (METHODS[method] if chosen is None else chosen).items():
-        values[section] = values.get(section, {}) | dict(given)
+    values: Values = {}
+    for some in (SETTINGS, METHODS[method], chosen or {}):
+        for section, given in some.items():
+            values[section] = values.get(section, {}) | dict(given)
     values["train"] |= {"seed": seed, "device": options.device}
     values["train"] |= {} if options.passes is None else {"epochs": options.passes}
     if method in ("n-grams", "both"):
@@ -162,6 +173,9 @@ def measure(key: dict[str, Any], whole: Graph, options: argparse.Namespace) -> N
     found = made(graph, rules, settings)
     options.out.parent.mkdir(parents=True, exist_ok=True)
     about = {"settings": settings.model_dump(mode="json"), "machine": describe_machine()}
+    for name in ("text", "vectors", "names"):  # no folders of this machine
+        path = about["settings"]["descriptions"][name]
+        about["settings"]["descriptions"][name] = None if path is None else Path(path).name
     with options.out.open("a", encoding="utf-8") as file:
         for record in found:
             cpu = {"cpu_seconds": round(time.process_time() - started, 1)}
@@ -175,10 +189,13 @@ def by_descriptions(graph: Graph, rules: Sequence[Any], settings: Settings) -> I
     training = prepare(graph, rules, settings, observer=Progress())
     predictor = training.run(Progress()).eval().with_table()
     with training.choice.in_use():
-        yield {"facts": "test"} | figures(predictor, graph, "test")
-        for count in GIVEN:
-            _, asked = given_and_asked(graph, count, settings.train.seed)
-            yield {"facts": f"k = {count}"} | figures(predictor, graph, asked)
+        found = evaluate(predictor, graph, split="test")
+    yield {"facts": "test"} | figures(found)
+    places = {tuple(fact): place for place, fact in enumerate(graph.test.tolist())}
+    for count in GIVEN:
+        _, asked = given_and_asked(graph, count, settings.train.seed)
+        ranks = found.ranks.take(np.array([places[tuple(fact)] for fact in asked.tolist()]))
+        yield {"facts": f"k = {count}", "all": chosen(metrics(ranks)["filtered"]["both"])}
 
 
 def by_facts(graph: Graph, rules: Sequence[Any], settings: Settings) -> Iterator[dict[str, Any]]:
@@ -193,27 +210,33 @@ def by_facts(graph: Graph, rules: Sequence[Any], settings: Settings) -> Iterator
     trained = training.run(Progress()).eval()
     vectors = torch.zeros(len(graph.entities), trained.scorer.dim, device=trained.device)
     vectors[torch.from_numpy(seen)] = trained.encode_all().detach()
-    relations = torch.tensor([known.relations.ids([name])[0] for name in graph.relations])
-    assert (relations >= 0).all()
+    assert list(known.relations) == list(graph.relations)
+
+    def ranked(table: torch.Tensor, new: NDArray[np.int32], asked: Facts) -> dict[str, Any]:
+        whole = vectors.clone()
+        whole[torch.from_numpy(np.concatenate([seen, new]))] = table
+        return figures(evaluate(_with(trained, whole), graph, split=asked))
+
     with training.choice.in_use():
-        yield {"facts": "test"} | figures(_with(trained, vectors), graph, "test")
-        for count in GIVEN:
-            given, asked = given_and_asked(graph, count, settings.train.seed)
-            new = np.setdiff1d(given[:, [0, 2]], seen)
-            numbers[new] = len(seen) + np.arange(len(new))
-            rows = np.stack([numbers[given[:, 0]], given[:, 1], numbers[given[:, 2]]], 1)
-            folded = fold_in(trained, torch.from_numpy(known.train), torch.from_numpy(rows), len(new), settings)
-            table = torch.cat([trained.encode_all().detach(), folded])
-            for how in ("fold-in", "refined"):
-                if how == "refined":  # as an update does by default
-                    moving = torch.from_numpy(np.unique(rows[:, [0, 2]]).astype(np.int64)).to(table.device)
-                    facts = torch.from_numpy(np.concatenate([known.train, rows]))
+        yield {"facts": "test"} | figures(evaluate(_with(trained, vectors), graph, split="test"))
+        tables: dict[int, torch.Tensor] = {}
+        for how in ("fold-in", "refined"):
+            for count in reversed(GIVEN):  # the shortest first
+                given, asked = given_and_asked(graph, count, settings.train.seed)
+                new = np.setdiff1d(given[:, [0, 2]], seen)
+                numbers[new] = len(seen) + np.arange(len(new))
+                rows = torch.from_numpy(np.stack([numbers[given[:, 0]], given[:, 1], numbers[given[:, 2]]], 1))
+                facts = torch.from_numpy(known.train)
+                if how == "fold-in":
+                    folded = fold_in(trained, facts, rows, len(new), settings)
+                    tables[count] = torch.cat([trained.encode_all().detach(), folded])
+                else:  # as an update does by default
+                    table, moving = tables[count], rows[:, [0, 2]].unique().long().to(trained.device)
+                    told = torch.cat([facts, rows])
                     table[moving] = refine(
-                        _with(trained, table), facts, moving, settings, passes=REFINE, limits=Limits.of(trained)
+                        _with(trained, table), told, moving, settings, passes=REFINE, limits=Limits.of(trained)
                     )
-                whole = vectors.clone()
-                whole[torch.from_numpy(np.concatenate([seen, new]))] = table
-                yield {"facts": f"k = {count}", "how": how} | figures(_with(trained, whole), graph, asked)
+                yield {"facts": f"k = {count}", "how": how} | ranked(tables[count], new, asked)
 
 
 def _named(graph: Graph, fact: Sequence[int]) -> tuple[str, str, str]:
@@ -257,9 +280,8 @@ def given_and_asked(graph: Graph, count: int, seed: int) -> tuple[Facts, Facts]:
     return np.concatenate(given), np.concatenate(asked)
 
 
-def figures(predictor: LinkPredictor, graph: Graph, facts: str | Facts) -> dict[str, Any]:
+def figures(found: Evaluation) -> dict[str, Any]:
     """Return the filtered metrics of facts, and of the parts of test."""
-    found = evaluate(predictor, graph, split=facts)
     return {"all": chosen(found.filtered["both"])} | {
         part: chosen(metrics(ranks)["filtered"]["both"]) for part, ranks in found.part_ranks.items()
     }
@@ -268,7 +290,3 @@ def figures(predictor: LinkPredictor, graph: Graph, facts: str | Facts) -> dict[
 def chosen(one: Any) -> dict[str, Any]:
     """Return the metrics that the tables show."""
     return {name: round(one[name], 4) for name in ("mrr", "hits@1", "hits@3", "hits@10")} | {"count": one["count"]}
-
-
-if __name__ == "__main__":
-    main()

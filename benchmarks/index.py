@@ -1,0 +1,88 @@
+"""What an index of vectors finds and takes: recall of the ten best answers, beside looking at all entities.
+
+    python benchmarks/index.py [--entities 20000] [--run RUN]
+
+Questions are test facts of a run, or of a random ComplEx of dimension 200 whose entities are normal: no vector is near
+to another then, which is the worst case of an index and unlike a model that has learnt something. It needs the extra
+``index``. CPU seconds are of one thread.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+import clausal
+from answers import random_run
+from clausal import Run
+from clausal.graph.query import Question
+from common.memory import resident
+
+QUESTIONS, K = 500, 10
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--entities", type=int, default=20_000, help="of the random model; 0 for none")
+    parser.add_argument("--run", type=Path, action="append", default=[], help="a trained run to measure too")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    if options.entities:
+        measure(f"random, {options.entities:,} entities", random_run(options.entities, 100, 10 * options.entities))
+    for path in options.run:
+        measure(str(path), clausal.load(path, device="cpu"))
+
+
+def measure(what: str, run: Run) -> None:
+    """Print what an index of a run takes and finds."""
+    print(f"{what}, {type(run.predictor.scorer).__name__} of dimension {run.predictor.scorer.dim}")
+    asked = questions(run)
+    exact, all_seconds = _timed(lambda: run.predict(asked, K))
+    before = resident()
+    index, building = _timed(run.build_index)
+    print(f"  build: {building:.1f} s of CPU time, {resident() - before:.0f} MB")
+    with tempfile.TemporaryDirectory() as folder:
+        from clausal.run.indexing import write_index
+
+        write_index(Path(folder) / "index", index)
+        print(f"  file: {(Path(folder) / 'index').stat().st_size / 1e6:.0f} MB")
+    indexed = run.with_index(index)
+    found, seconds = _timed(lambda: indexed.predict(asked, K))
+    recall = np.mean([len(names(one) & names(other)) / K for one, other in zip(found, exact, strict=True)])
+    first = np.mean([one[0].score == other[0].score for one, other in zip(found, exact, strict=True)])
+    _, one_by_one = _timed(lambda: [indexed.predict(question, K) for question in asked[:50]])
+    _, all_one_by_one = _timed(lambda: [run.predict(question, K) for question in asked[:50]])
+    print(f"  {QUESTIONS} questions together: {seconds:.2f} s, among all {all_seconds:.2f} s")
+    print(f"  one question: {20 * one_by_one:.2f} ms, among all {20 * all_one_by_one:.2f} ms")
+    print(f"  recall of the {K} best answers: {recall:.3f}; the best is found in {first:.1%}", flush=True)
+
+
+def questions(run: Run) -> list[Question]:
+    """Return questions for both sides of test facts, or of train facts where there are none."""
+    graph = run.graph
+    facts = graph.test if len(graph.test) else graph.train
+    rows = facts[np.random.default_rng(0).choice(len(facts), QUESTIONS // 2, replace=False)].tolist()
+    objects = [(graph.entities[s], graph.relations[r], None) for s, r, _ in rows]
+    return [*objects, *((None, graph.relations[r], graph.entities[o]) for _, r, o in rows)]
+
+
+def names(answers: Any) -> set[tuple[str, str]]:
+    """Return what was found."""
+    return {(one.subject, one.object) for one in answers}
+
+
+def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
+    started = time.process_time()
+    return work(), time.process_time() - started
+
+
+if __name__ == "__main__":
+    main()
