@@ -58,7 +58,7 @@ def test_evaluating_and_certifying_tell_how_far_they_are():
     run.evaluate(observer=seen)
     run.certify(observer=seen)
     last = {what: (done, total) for what, done, total, _ in seen.of("advanced")}
-    assert set(last) == {"ranking", "certifying"}
+    assert set(last) == {"ranking", "bounding", "certifying"}
     assert all(done == total > 0 for done, total in last.values())
 
 

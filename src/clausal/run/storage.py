@@ -101,18 +101,28 @@ def _read_names(path: Path) -> tuple[Names, Names]:
     import pyarrow.compute as pc
 
     table = _read(path, _VOCABULARY_COLUMNS)
+    encoded = table["kind"].combine_chunks().dictionary_encode()
+    codes, kinds = _numbers(encoded.indices), encoded.dictionary.to_pylist()
+    for kind in kinds:
+        if kind not in ("entity", "relation"):
+            raise InputError(f"{path}: damaged: a row of kind {kind!r}; expected entity or relation")
     found: list[Names] = []
     for kind in ("entity", "relation"):
-        names = table["name"].filter(pc.equal(table["kind"], kind)).combine_chunks()
+        places = np.flatnonzero(codes == kinds.index(kind)) if kind in kinds else np.empty(0, np.int64)
+        names = table["name"].combine_chunks().take(_arrow_numbers(places))
         if pc.count_distinct(names).as_py() != len(names):
             raise InputError(f"{path}: damaged: the same {kind} name occurs twice")
-        if pc.any(pc.equal(names, "")).as_py():
+        if pc.min(pc.binary_length(names)).as_py() == 0:
             raise InputError(f"{path}: damaged: a row of kind {kind!r} with name ''")
         found.append(Names(names, kind))
-    if sum(map(len, found)) != len(table):
-        kinds = [kind for kind in table["kind"].unique().to_pylist() if kind not in ("entity", "relation")]
-        raise InputError(f"{path}: damaged: a row of kind {kinds[0]!r}; expected entity or relation")
     return found[0], found[1]
+
+
+def _arrow_numbers(values: NDArray[np.int64]) -> Any:
+    """Return whole numbers for pyarrow, which would import pandas to look at an array itself."""
+    import pyarrow as pa
+
+    return pa.Array.from_buffers(pa.int64(), len(values), [None, pa.py_buffer(values)])
 
 
 def _read_facts(path: Path, entities: int, relations: int) -> dict[str, Facts]:

@@ -47,9 +47,11 @@ _SCALES = [0.5**step for step in range(1, 15)]
 
 @torch.no_grad()
 def bound_euclidean(edges: DistanceEdges, forms: LinearForms, region: Region | None) -> Bound | None:
-    """Bound min over forms of minus L2 distances, nearly exactly; None where there are too many of them."""
+    """Bound min over forms of minus L2 distances, nearly exactly; None where there are none, or too many of them."""
     clause = _Signs.of(edges, forms)
     if region is None or clause is None or len(clause.bodies) not in _FIRST_CELLS:
+        return None
+    if not clause.heads and not clause.bodies:
         return None
     place = region.intervals() if isinstance(region, Discs) else region
     if isinstance(place, Boxes) and edges.free > _MOST_VARIABLES_IN_BOXES:
