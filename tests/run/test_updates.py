@@ -207,22 +207,20 @@ def test_labels_of_new_entities_come_along(tmp_path):
     assert [display.entity(f"http://x.org/{name}") for name in "ad"] == ["Ann", "Dora"]
 
 
-def test_entities_of_the_demo_are_folded_in_nearly_as_well_as_trained():
-    """Without 5 % of the entities, then updated with their train facts: at least 90 % of the full training's MRR."""
-    graph, clauses = world()
-    rng = np.random.default_rng(0)
+def without_some_entities(graph, draw):
+    """Draw 5 % of the entities; return the facts without them, their train facts, and test facts to ask for."""
+    rng = np.random.default_rng(draw)
     degree = np.bincount(graph.train[:, [0, 2]].ravel(), minlength=len(graph.entities))
     hidden = np.isin(
         np.arange(len(graph.entities)), rng.choice(np.flatnonzero(degree), len(degree) // 20, replace=False)
     )
     rows = {split: names(graph, facts[~hidden[facts[:, [0, 2]]].any(1)]) for split, facts in graph.splits.items()}
     told = names(graph, graph.train[hidden[graph.train[:, [0, 2]]].any(1)])
-    asked = graph.test[(hidden & (degree >= 3))[graph.test[:, [0, 2]]].any(1)]
-    full = train(graph, clauses, SETTINGS)
-    part = train(Graph.from_triples(**rows), clauses, SETTINGS)
-    grown = part.update(told)
-    assert len(asked) > 100
+    return rows, told, graph.test[(hidden & (degree >= 3))[graph.test[:, [0, 2]]].any(1)]
 
+
+def filtered_mrr(grown, graph, asked):
+    """Rank facts of a graph by a run whose graph has the same names in another order."""
     own, labels = grown.graph.entities.ids(graph.entities), grown.graph.relations.ids(graph.relations)
     assert own.min() >= 0
 
@@ -230,7 +228,24 @@ def test_entities_of_the_demo_are_folded_in_nearly_as_well_as_trained():
         return np.stack([own[facts[:, 0]], labels[facts[:, 1]], own[facts[:, 2]]], 1).astype(np.int32)
 
     whole = Graph(grown.graph.entities, grown.graph.relations, grown.graph.train, here(graph.valid), here(graph.test))
-    mrr = evaluate(grown.predictor, whole, split=here(asked)).filtered["both"]["mrr"]
-    assert mrr >= 0.9 * full.evaluate(asked).filtered["both"]["mrr"]
-    for before, after in zip(part.certify(entities=False).clauses, grown.certify(entities=False).clauses, strict=True):
-        assert after.bound == before.bound or after.bound == pytest.approx(before.bound, rel=1e-5)
+    return evaluate(grown.predictor, whole, split=here(asked)).filtered["both"]["mrr"]
+
+
+def test_entities_of_the_demo_are_folded_in_nearly_as_well_as_trained():
+    """Without 5 % of the entities, then updated with their train facts: at least 90 % of the full training's MRR.
+
+    On average over three draws, as one draw asks for few facts.
+    """
+    graph, clauses = world()
+    full = train(graph, clauses, SETTINGS)
+    shares = []
+    for draw in range(3):
+        rows, told, asked = without_some_entities(graph, draw)
+        assert len(asked) > 50
+        part = train(Graph.from_triples(**rows), clauses, SETTINGS)
+        grown = part.update(told)
+        shares.append(filtered_mrr(grown, graph, asked) / full.evaluate(asked).filtered["both"]["mrr"])
+        pairs = zip(part.certify(entities=False).clauses, grown.certify(entities=False).clauses, strict=True)
+        for before, after in pairs:
+            assert after.bound == before.bound or after.bound == pytest.approx(before.bound, rel=1e-5)
+    assert np.mean(shares) >= 0.9, shares
