@@ -117,7 +117,7 @@ def test_the_page_lists_the_fast_forms():
 def test_every_file_that_the_page_names_exists():
     text = PAGE.read_text(encoding="utf-8")
     for name in re.findall(r"`([\w/]+(?:\.py|/))`", text):
-        folders = (ROOT, ROOT.parent, ROOT.parents[1])
+        folders = (ROOT, ROOT.parent, PAGE.parents[2])
         assert any((folder / name).exists() for folder in folders), name
 
 
