@@ -107,7 +107,7 @@ $(LOWEST)/installed: pyproject.toml tools/lowest.py
 	$(PYTHON) -m venv $(LOWEST)
 	$(LOWEST)/bin/pip install --quiet --disable-pip-version-check --upgrade pip
 	$(LOWEST)/bin/python tools/lowest.py > $(LOWEST)/lowest.txt
-	$(LOWEST)/bin/pip install --quiet --constraint $(LOWEST)/lowest.txt --editable '.[pandas,plots,search,serve]' hypothesis networkx pykeen pytest pytest-timeout pytest-xdist rdflib scipy
+	$(LOWEST)/bin/pip install --quiet --constraint $(LOWEST)/lowest.txt --editable '.[index,pandas,plots,search,serve]' hypothesis networkx pykeen pytest pytest-timeout pytest-xdist rdflib scipy
 	@touch $@
 
 $(PEER)/installed: benchmarks/side_by_side/requirements.txt constraints.txt

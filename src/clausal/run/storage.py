@@ -101,6 +101,7 @@ def _read_names(path: Path) -> tuple[Names, Names]:
     import pyarrow.compute as pc
 
     table = _read(path, _VOCABULARY_COLUMNS)
+    texts = table["name"].combine_chunks()
     encoded = table["kind"].combine_chunks().dictionary_encode()
     codes, kinds = _numbers(encoded.indices), encoded.dictionary.to_pylist()
     for kind in kinds:
@@ -109,7 +110,7 @@ def _read_names(path: Path) -> tuple[Names, Names]:
     found: list[Names] = []
     for kind in ("entity", "relation"):
         places = np.flatnonzero(codes == kinds.index(kind)) if kind in kinds else np.empty(0, np.int64)
-        names = table["name"].combine_chunks().take(_arrow_numbers(places))
+        names = texts.take(_arrow_numbers(places))
         if pc.count_distinct(names).as_py() != len(names):
             raise InputError(f"{path}: damaged: the same {kind} name occurs twice")
         if pc.min(pc.binary_length(names)).as_py() == 0:
