@@ -8,7 +8,7 @@ from typing import Any
 
 from clausal.errors import InputError
 
-_MISSING = ("#DIV/0!", "#N/A", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!", "<NA>", "\\N")
+MISSING = ("#DIV/0!", "#N/A", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!", "<NA>", "\\N")
 _PERHAPS_MISSING = ("N/A", "NA", "NULL", "NaN", "NaT", "None", "n/a", "nan", "null", "none")
 
 
@@ -40,7 +40,7 @@ def note_on_spaces(names: Sequence[str]) -> str:
 
 def missing_values(names: Sequence[str]) -> list[str]:
     """Refuse sorted names that stand for missing values only, and return those that may be meant as names."""
-    for word in _MISSING:
+    for word in MISSING:
         if _holds(names, word):
             raise InputError(
                 f"'{word}' stands for a missing value, not for a name; take the rows with it out of the facts"
