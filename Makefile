@@ -14,13 +14,13 @@ demo: $(VENV)/installed  ## train on an embedded graph without and with clauses
 	@echo "Look at it: $(BIN)/clausal serve .demo/world .demo/world-without"
 
 test: $(VENV)/tested check  ## lint, types and tests
-	$(BIN)/pytest --numprocesses auto --dist loadfile
+	$(BIN)/pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 test-gpu: $(VENV)/tested  ## the tests that need an NVIDIA GPU, which `make test` leaves alone
 	$(BIN)/pytest -m gpu
 
 test-lowest: $(LOWEST)/installed  ## a part of the tests with the oldest versions that pyproject.toml allows
-	$(LOWEST)/bin/python -m pytest -W ignore::DeprecationWarning --numprocesses auto --dist loadfile $(LOWEST_TESTS)
+	$(LOWEST)/bin/python -m pytest -W ignore::DeprecationWarning --numprocesses auto --dist loadfile --no-loadscope-reorder $(LOWEST_TESTS)
 
 faults: $(VENV)/tested  ## kills, power cuts, full disks and more at every step of every command; about an hour
 	cd tests && ../$(BIN)/python -m faults --processes 2 --out ../results/tests/faults.json
@@ -28,7 +28,7 @@ faults: $(VENV)/tested  ## kills, power cuts, full disks and more at every step 
 
 coverage: $(VENV)/tested  ## lines and branches that the tests reach, into results/tests/coverage.json
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest --numprocesses auto --dist loadfile
+	$(BIN)/coverage run -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage json --quiet -o .coverage.json
 	$(BIN)/python tools/tests_page.py --coverage .coverage.json

@@ -100,6 +100,12 @@ def test_a_header_decides_the_order_of_columns(tmp_path):
     assert load_all(write(tmp_path / "facts.tsv", "tail\trelation\thead\n" + lines(turned))) == FACTS
 
 
+@pytest.mark.parametrize("name", ["BASE", "prefix", "@base"])
+def test_words_of_turtle_can_be_names(tmp_path, name):
+    facts = [(name, "knows", "bob"), ("bob", "knows", name)]
+    assert load_all(write(tmp_path / "facts.tsv", lines(facts))) == facts
+
+
 def test_the_vocabulary_is_sorted_by_name_over_all_splits(tmp_path):
     write(tmp_path / "train.tsv", "z\tr2\tm\n")
     write(tmp_path / "valid.tsv", "b\tr1\tz\n")
@@ -117,7 +123,7 @@ def test_files_of_several_blocks_are_read_in_order(tmp_path):
 
 
 NAMES = st.text(st.characters(exclude_characters="\t\n\r", exclude_categories=["Cs"]), min_size=1).filter(
-    lambda name: name == name.strip() and not name.startswith("#") and name not in MISSING
+    lambda name: name == name.strip() and not name.startswith(("#", "\ufeff")) and name not in MISSING
 )
 
 

@@ -22,7 +22,7 @@ _BEGINNINGS = (
 _DUCKDB = slice(8, 12)
 _TEXTS = (
     (rb"\s*<(!doctype html|html)", "a web page; was the file downloaded from a page that shows it?"),
-    (rb"\s*(@prefix|@base|PREFIX|BASE)\s", "Turtle; give it the ending .ttl"),
+    (rb"\s*@?(prefix\s+[^\s:]*:|base)\s*<", "Turtle; give it the ending .ttl"),
     (rb"\s*<\?xml|\s*<rdf:RDF", "XML; if it is RDF, give it the ending .rdf"),
     (
         rb"\s*(#[^\n]*\n\s*)*<[^<>\s]+>\s+<[^<>\s]+>\s+(<[^<>\s]+>|\"[^\n]*|_:\S+)\s*\.[ \t]*(\r?\n|$)",
