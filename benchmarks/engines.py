@@ -119,7 +119,7 @@ class _Spilled:
 
     def _look(self) -> None:
         while not self._ended.wait(1):
-            files = Path(tempfile.gettempdir()).glob("clausal-*/duckdb_temp_*")
+            files = Path(tempfile.gettempdir()).glob("clausal-*/**/*")
             self._most = max(self._most, sum(_size(file) for file in files))
 
 
