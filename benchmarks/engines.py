@@ -190,7 +190,8 @@ def main() -> None:
     machine = describe_machine()
     figures = {"spark": spark, "disk": disk, "limits": limits, "mining": mining}[options.what](options)
     kept = json.loads(options.out.read_text()) if options.out.exists() else {}
-    kept[options.what] = {"machine": machine, **figures}
+    record = {"machine": machine, **figures}
+    kept[options.what] = kept.get("disk", {}) | {options.memory: record} if options.what == "disk" else record
     options.out.write_text(json.dumps(kept, indent=1) + "\n")
     print(in_words(machine))
     print(json.dumps(figures, indent=1))
