@@ -8,7 +8,7 @@
 ``spark`` closes a random graph (of ``benchmarks/closure.py``, five rules) on DuckDB and on a standalone cluster of this
 machine, a master and workers of one core each, and compares them fact for fact. ``disk`` closes a graph of so many
 times DuckDB's memory limit. ``limits`` asks for 5,000 facts from clauses that join everything with everything.
-``mining`` mines 1,500 entities of which all pairs are facts, and 100,000 relations. Each is kept in
+``mining`` mines 1,500 entities of which all pairs are facts, and up to 100,000 relations. Each is kept in
 results/benchmarks/engines.json.
 """
 
@@ -164,6 +164,7 @@ def mining(options: argparse.Namespace) -> dict[str, Any]:
     cases = {
         "all pairs, one relation": (subjects, np.zeros(size * size, np.int64), objects, 1),
         "200,000 facts, 100,000 relations": (subjects[some], np.arange(2 * many) % many, objects[some], many),
+        "all pairs, 1,000 relations": (subjects, draw.integers(1_000, size=size * size), objects, 1_000),
         "all pairs, 100,000 relations": (subjects, draw.integers(many, size=size * size), objects, many),
     }
     figures = {}
