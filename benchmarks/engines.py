@@ -8,7 +8,7 @@
 ``spark`` closes a random graph (of ``benchmarks/closure.py``, five rules) on DuckDB and on a standalone cluster of this
 machine, a master and workers of one core each, and compares them fact for fact. ``disk`` closes a graph of so many
 times DuckDB's memory limit. ``limits`` asks for 5,000 facts from clauses that join everything with everything.
-``mining`` mines 1,500 entities of which all pairs are facts, and 100,000 relations. Each is kept in
+``mining`` mines 1,500 entities of which all pairs are facts, and up to 100,000 relations. Each is kept in
 results/benchmarks/engines.json.
 """
 
@@ -119,7 +119,7 @@ class _Spilled:
 
     def _look(self) -> None:
         while not self._ended.wait(1):
-            files = Path(tempfile.gettempdir()).glob("clausal-*/duckdb_temp_*")
+            files = Path(tempfile.gettempdir()).glob("clausal-*/**/*")
             self._most = max(self._most, sum(_size(file) for file in files))
 
 
@@ -164,6 +164,7 @@ def mining(options: argparse.Namespace) -> dict[str, Any]:
     cases = {
         "all pairs, one relation": (subjects, np.zeros(size * size, np.int64), objects, 1),
         "200,000 facts, 100,000 relations": (subjects[some], np.arange(2 * many) % many, objects[some], many),
+        "all pairs, 1,000 relations": (subjects, draw.integers(1_000, size=size * size), objects, 1_000),
         "all pairs, 100,000 relations": (subjects, draw.integers(many, size=size * size), objects, many),
     }
     figures = {}
@@ -190,7 +191,8 @@ def main() -> None:
     machine = describe_machine()
     figures = {"spark": spark, "disk": disk, "limits": limits, "mining": mining}[options.what](options)
     kept = json.loads(options.out.read_text()) if options.out.exists() else {}
-    kept[options.what] = {"machine": machine, **figures}
+    record = {"machine": machine, **figures}
+    kept[options.what] = kept.get("disk", {}) | {options.memory: record} if options.what == "disk" else record
     options.out.write_text(json.dumps(kept, indent=1) + "\n")
     print(in_words(machine))
     print(json.dumps(figures, indent=1))

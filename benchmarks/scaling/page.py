@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from common.machine import in_words
+from scaling.engines import engine_sections
 from scaling.points import TRIPLES_PER_ENTITY
 from scaling.together import GROWTH, further_sections
 
@@ -52,7 +53,8 @@ def scaling_page(stored: dict[str, Any]) -> str:
     """Return the page in Markdown."""
     tables = (line for axis in _AXES for line in _table(axis, along(stored, axis)))
     further = further_sections(*(_read(RESULTS.with_name(name)) for name in FURTHER))
-    return "\n".join([_INTRODUCTION.format(machine=in_words(stored["machine"]) + "."), *tables, *further])
+    engines = engine_sections(_read(RESULTS.with_name("engines.json")))
+    return "\n".join([_INTRODUCTION.format(machine=in_words(stored["machine"]) + "."), *tables, *engines, *further])
 
 
 def _read(path: Path) -> Found:

@@ -8,7 +8,7 @@ from threading import Timer
 import numpy as np
 import pytest
 
-from clausal.errors import InputError
+from clausal.errors import InputError, RunError
 from clausal.graph.facts import no_facts
 from clausal.logic.store import fetch_facts, load_facts, memory_bytes, open_store, readable_errors
 
@@ -47,11 +47,25 @@ def test_loading_again_replaces(facts):
 
 def test_beyond_its_limit_it_spills_to_disk_and_leaves_nothing(monkeypatch, tmp_path):
     monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
-    with open_store("30MB", threads=1) as store:
+    with open_store("30MB") as store:
         store.execute("CREATE TABLE big AS SELECT range AS n, hash(range) AS h FROM range(4_000_000)")
         assert store.execute("SELECT count(DISTINCT h) FROM big").fetchone() == (4_000_000,)
         assert [path for path in tmp_path.rglob("*") if path.is_file()]
     assert not list(Path(tmp_path).iterdir())
+
+
+def test_many_rows_go_in_and_out_some_at_a_time(facts, monkeypatch):
+    monkeypatch.setattr("clausal.logic.store._AT_ONCE", 777)
+    with open_store("30MB") as store:
+        load_facts(store, facts, "stored")
+        assert np.array_equal(fetch_facts(store, "SELECT * FROM stored ORDER BY rowid"), facts)
+
+
+def test_a_limit_without_a_place_on_disk_is_said(monkeypatch, tmp_path):
+    (tmp_path / "file").touch()
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path / "file"))
+    with pytest.raises(RunError, match=r"no folder for facts beyond the memory limit .* TMPDIR"), open_store("30MB"):
+        pass
 
 
 def test_ctrl_c_interrupts_a_query():
@@ -70,14 +84,14 @@ def test_amounts_of_memory(text, amount):
 
 @pytest.mark.parametrize("text", ["", "much", "2", "GB", "-1GB", "0GB", "2 XB", "1e3MB"])
 def test_what_is_no_amount_of_memory_is_refused(text):
-    with pytest.raises(InputError, match="no amount of memory; expected"):
-        open_store(text)
+    with pytest.raises(InputError, match="no amount of memory; expected"), open_store(text):
+        pass
 
 
 @pytest.mark.parametrize("text", ["99999999999TB", "2000000TB", "9" * 400 + "GB"])
 def test_more_memory_than_there_can_be_is_refused(text):
-    with pytest.raises(InputError, match="expected at most 1000000TB"):
-        open_store(text)
+    with pytest.raises(InputError, match="expected at most 1000000TB"), open_store(text):
+        pass
 
 
 def test_a_small_limit_takes_fewer_threads_unless_they_are_asked_for():

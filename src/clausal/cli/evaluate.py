@@ -59,7 +59,8 @@ def evaluate(
         option = "--consistent" if consistent else "--entailed" if ranking is None else "--ranking"
         raise InputError(f"{option} is about ranking; leave out --classify and --labelled")
     check_used(clauses, chosen_ranking, consistent)
-    loaded = load(run, device=device)
+    with Bars(doing="reading the run") as bars:
+        loaded = load(run, device=device, observer=bars)
     others = None if clauses is None else fitting(clauses, read_clauses(clauses), loaded.graph, unknown)
     graph = loaded.graph
     display = shown_names(graph, names, format)

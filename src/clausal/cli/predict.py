@@ -91,7 +91,8 @@ def predict(
             "--index is for answers by the model's scores; --consistent, --describe and rules look at all entities: "
             "leave out one"
         )
-    loaded = load(run, device=device)
+    with Bars(doing="reading the run") as bars:
+        loaded = load(run, device=device, observer=bars)
     if index is not None:
         loaded = with_index(loaded, index)
     if describe is not None:

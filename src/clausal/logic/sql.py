@@ -6,7 +6,7 @@ relations of the atoms and ``c0``, ``c1`` … for the constants. All queries kee
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from clausal.logic.rules import RuleGroup, RuleShape
 from clausal.logic.shape import AtomShape, Slot
@@ -22,15 +22,26 @@ def rule_table(group: int) -> str:
     return f"rules_{group}"
 
 
-def round_query(groups: Sequence[RuleGroup], fresh: Collection[int] | None) -> str | None:
-    """Return the query for what a round of the closure derives, with repetitions; None where no rule applies.
+def round_queries(groups: Sequence[RuleGroup], fresh: Collection[int] | None) -> list[str]:
+    """Return the queries for what a round of the closure derives, with repetitions; none where no rule applies.
 
     The tables are ``known``, all facts so far, ``delta``, those of the round before, and ``rules_N`` for each group.
     Chaining is semi-naive: each derivation must use a fact of ``delta``, whose relations are ``fresh``. In the first
     round that is None, and every derivation from ``known`` counts.
     """
-    selects = list(_round_selects(groups, fresh))
-    return "\nUNION ALL\n".join(selects) if selects else None
+    if fresh is None:
+        return [_derive(rule_table(number), group.shape, None) for number, group in enumerate(groups)]
+    return [
+        _derive(rule_table(number), group.shape, position)
+        for number, group in enumerate(groups)
+        for position in range(len(group.shape.body))
+        if not group.relations_at(position).isdisjoint(fresh)
+    ]
+
+
+def union_all(queries: Iterable[str]) -> str:
+    """Return the query for what all of these find, with repetitions."""
+    return "\nUNION ALL\n".join(queries)
 
 
 def new_facts(candidates: str, round: int, known: str = "known") -> str:
@@ -48,16 +59,6 @@ def some_candidates(candidates: str, most: int) -> str:
         f"SELECT subject, relation, object, count(*) AS times FROM (\nSELECT * FROM (\n{candidates}\n) AS every "
         f"LIMIT {most}) AS seen GROUP BY subject, relation, object"
     )
-
-
-def _round_selects(groups: Sequence[RuleGroup], fresh: Collection[int] | None) -> Iterator[str]:
-    for number, group in enumerate(groups):
-        if fresh is None:
-            yield _derive(rule_table(number), group.shape, None)
-            continue
-        for position in range(len(group.shape.body)):
-            if not group.relations_at(position).isdisjoint(fresh):
-                yield _derive(rule_table(number), group.shape, position)
 
 
 def _derive(rules: str, shape: RuleShape, delta: int | None) -> str:

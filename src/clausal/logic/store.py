@@ -1,9 +1,10 @@
-"""DuckDB as the place where facts are joined: an in-memory database that spills to disk under a memory limit."""
+"""DuckDB as the place where facts are joined: a database in memory, or under a memory limit one on disk."""
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -28,32 +29,62 @@ class NoRoomError(RunError):
 FACT_COLUMNS = ("subject", "relation", "object")
 
 _MEMORY_PER_THREAD = 200_000_000  # with less, threads fill the memory before they can spill to disk
+_CHECKPOINT_PART = 40
 _MOST_MEMORY = 10**18  # DuckDB reads amounts as 64-bit integers
+_AT_ONCE = 4_000_000  # rows that pass to or from DuckDB
 _MEMORY = re.compile(r"(\d+(?:\.\d+)?) ?([KMGT])(i?)B", re.IGNORECASE)
 
 
-def open_store(memory: str | None = None, threads: int | None = None) -> DuckDBPyConnection:
-    """Open an in-memory database; beyond ``memory``, such as ``"2GB"``, it spills to the temporary directory.
+@contextmanager
+def open_store(memory: str | None = None, threads: int | None = None) -> Iterator[DuckDBPyConnection]:
+    """Open a database that is gone at the end of the ``with``.
 
-    Without a limit it takes up to 80% of the machine's memory, and every core; with one, no more cores than it has
-    memory for. Close it, or use it in a ``with``.
+    Without a limit it is in memory, takes up to 80% of the machine's, and every core. Tables in memory take room from
+    the joins, and DuckDB gives up where both together are too large. So with a limit such as ``"2GB"`` tables are in
+    a file of the temporary directory, where joins spill to as well, and there are no more threads than memory for them.
     """
+    limit = None if memory is None else memory_bytes(memory)
+    if limit is None:
+        with _connected(":memory:", Path(tempfile.gettempdir()) / f"clausal-{uuid4().hex}", threads) as connection:
+            yield connection
+        return
+    threads = threads or min(os.cpu_count() or 1, max(1, limit // _MEMORY_PER_THREAD))
+    with _own_folder() as folder, _connected(str(folder / "facts.duckdb"), folder / "spilled", threads) as connection:
+        connection.execute("SET memory_limit = ?", [f"{limit}B"])
+        # Tables of few rows stay in memory until a checkpoint writes them to the file.
+        connection.execute("SET checkpoint_threshold = ?", [f"{limit // _CHECKPOINT_PART}B"])
+        connection.execute("PRAGMA disable_checkpoint_on_shutdown")  # nobody reads it again
+        yield connection
+
+
+@contextmanager
+def _own_folder() -> Iterator[Path]:
+    try:
+        folder = Path(tempfile.mkdtemp(prefix="clausal-"))
+    except OSError as error:
+        raise RunError(
+            f"{tempfile.gettempdir()}: no folder for facts beyond the memory limit can be made there "
+            f"({error.strerror}); name another one by TMPDIR"
+        ) from None
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _connected(database: str, spilled: Path, threads: int | None) -> Iterator[DuckDBPyConnection]:
+    """Open a database that spills to a folder, which DuckDB makes and removes."""
     import duckdb
 
-    limit = None if memory is None else memory_bytes(memory)
-    connection = duckdb.connect(":memory:")
-    # DuckDB makes this folder when it first spills, and removes it when the connection is closed.
-    folder = Path(tempfile.gettempdir()) / f"clausal-{uuid4().hex}"
-    connection.execute("SET temp_directory = ?", [str(folder)])
-    connection.execute("SET preserve_insertion_order = false")  # which would hold back what can be streamed
-    with suppress(duckdb.InvalidInputException):  # in a notebook without ipywidgets there can be no bar to switch off
-        connection.execute("SET enable_progress_bar = false")
-    if limit is not None:
-        connection.execute("SET memory_limit = ?", [f"{limit}B"])
-        threads = threads or min(os.cpu_count() or 1, max(1, limit // _MEMORY_PER_THREAD))
-    if threads is not None:
-        connection.execute("SET threads = ?", [threads])
-    return connection
+    with duckdb.connect(database) as connection:
+        connection.execute("SET temp_directory = ?", [str(spilled)])
+        connection.execute("SET preserve_insertion_order = false")  # which would hold back what can be streamed
+        with suppress(duckdb.InvalidInputException):  # in a notebook without ipywidgets there can be no bar
+            connection.execute("SET enable_progress_bar = false")
+        if threads is not None:
+            connection.execute("SET threads = ?", [threads])
+        yield connection
 
 
 def load_facts(connection: DuckDBPyConnection, facts: Facts, table: str = "fact") -> None:
@@ -64,11 +95,13 @@ def load_facts(connection: DuckDBPyConnection, facts: Facts, table: str = "fact"
 def load_rows(connection: DuckDBPyConnection, rows: NDArray[np.int32], table: str, columns: Sequence[str]) -> None:
     """Make a table of integers from an array [rows, columns]."""
     view = f"arrow_{uuid4().hex}"
-    connection.register(view, arrow_columns(rows, columns))
-    try:
-        connection.execute(f'CREATE OR REPLACE TABLE "{table}" AS SELECT * FROM {view}')
-    finally:
-        connection.unregister(view)
+    for start in range(0, max(len(rows), 1), _AT_ONCE):
+        connection.register(view, arrow_columns(rows[start : start + _AT_ONCE], columns))
+        into = f'INSERT INTO "{table}"' if start else f'CREATE OR REPLACE TABLE "{table}" AS'
+        try:
+            connection.execute(f"{into} SELECT * FROM {view}")
+        finally:
+            connection.unregister(view)
 
 
 def arrow_columns(rows: NDArray[np.int32], columns: Sequence[str]) -> Any:
@@ -87,11 +120,16 @@ def fetch_facts(connection: DuckDBPyConnection, query: str) -> Facts:
 def fetch_columns(
     connection: DuckDBPyConnection, query: str, columns: Sequence[str], type: type[Any] = np.int32
 ) -> NDArray[Any]:
-    """Return named columns of a query as an array [rows, columns]."""
-    found = connection.execute(query).fetchnumpy()
-    rows = np.empty((len(found[columns[0]]), len(columns)), dtype=type)
-    for index, name in enumerate(columns):
-        rows[:, index] = found[name]
+    """Return named columns of a query as an array [rows, columns], with little memory beside it."""
+    size = connection.execute(f"SELECT count(*) FROM ({query}) AS counted").fetchall()[0][0]
+    rows = np.empty((size, len(columns)), dtype=type)
+    found = connection.sql(query)
+    batches = found.to_arrow_reader if hasattr(found, "to_arrow_reader") else found.fetch_arrow_reader  # in DuckDB 1
+    start = 0
+    for batch in batches(_AT_ONCE):
+        for index, name in enumerate(columns):
+            rows[start : start + len(batch), index] = batch.column(name).to_numpy(zero_copy_only=False)
+        start += len(batch)
     return rows
 
 

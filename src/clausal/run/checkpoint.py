@@ -6,7 +6,7 @@ checkpoint only if all of it fits.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, replace
 from pathlib import Path
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _OF_VERSION_0_1 = (
     "it is of version 0.1, which kept adversarial sets in another way; train again, or finish it with version 0.1"
 )
+_ROWS_AT_ONCE = 1 << 16
 _OPTIMIZER_STATE = {"adagrad": {"step", "sum"}, "adam": {"step", "exp_avg", "exp_avg_sq"}, "sgd": set[str]()}
 
 
@@ -38,20 +39,32 @@ def write_tensors(
         save_file(plain, temporary, dict(metadata))
 
 
-def read_tensors(path: Path, expected: Mapping[str, Tensor] | None = None) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """Read all tensors; with ``expected`` (meta tensors will do) names, shapes and kinds must be those."""
+def read_tensors(
+    path: Path, expected: Mapping[str, Tensor] | None = None, mapped: Collection[str] = ()
+) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """Read all tensors; with ``expected`` (meta tensors will do) names, shapes and kinds must be those.
+
+    Those that are ``mapped`` stay in the file: the system reads what is looked at, and lets go of it again.
+    """
     with _opened(path) as file:
         if expected is not None:
             _compare(path, _shapes(file), {name: tuple(tensor.shape) for name, tensor in expected.items()})
         # Copies are aligned, so that scores are those of the training to the last bit, and do not need the file.
-        tensors = {name: file.get_tensor(name).clone() for name in _shapes(file)}
+        tensors = {
+            name: file.get_tensor(name) if name in mapped else file.get_tensor(name).clone() for name in _shapes(file)
+        }
         metadata = dict(file.metadata() or {})
     for name, tensor in tensors.items():
         if expected is not None and tensor.dtype != expected[name].dtype:
             raise InputError(f"{path}: '{name}' holds {tensor.dtype}; expected {expected[name].dtype}")
-        if tensor.is_floating_point() and not bool(torch.isfinite(tensor).all()):
+        if tensor.is_floating_point() and not all(bool(torch.isfinite(part).all()) for part in _pieces(tensor)):
             raise InputError(f"{path}: damaged: '{name}' holds values that are not finite")
     return tensors, metadata
+
+
+def _pieces(tensor: Tensor) -> Sequence[Tensor]:
+    """Return a tensor in pieces that are looked at one after the other."""
+    return tensor.split(_ROWS_AT_ONCE) if tensor.dim() else [tensor]
 
 
 def read_metadata(path: Path) -> dict[str, str]:

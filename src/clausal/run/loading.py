@@ -10,27 +10,54 @@ from torch import nn
 
 from clausal.config import Settings
 from clausal.errors import InputError
+from clausal.evaluation.memory import free_memory
 from clausal.graph.graph import Graph
 from clausal.model.build import build_predictor, build_scorer, described_encoder, find_device
 from clausal.model.predictor import LinkPredictor
 from clausal.model.scorers.base import Scorer
+from clausal.observer import Observer
 from clausal.run.checkpoint import read_tensors, require_shape
 from clausal.run.directory import MODEL, RunDirectory
 from clausal.run.run import Run
 
+_TABLE = "encoder.weight"
+_LARGE_SHARE = 0.5
+"""Of the memory that is free: a table of entities that takes more stays in its file."""
+
 
 def load(
-    path: str | Path, *, scorer: Scorer | None = None, encoder: nn.Module | None = None, device: str = "auto"
+    path: str | Path,
+    *,
+    scorer: Scorer | None = None,
+    encoder: nn.Module | None = None,
+    device: str = "auto",
+    mapped: bool | None = None,
+    observer: Observer | None = None,
 ) -> Run:
-    """Load a finished run; a run trained with a user's own scorer or encoder needs it here again."""
+    """Load a finished run; a run trained with a user's own scorer or encoder needs it here again.
+
+    With ``mapped`` the vectors of entities stay in their file and are read from there, piece by piece, whenever they
+    are looked at, so that they may be larger than the memory. By default that is so on a CPU where they would take
+    more than half of the memory that is free, and the observer is told.
+    """
     directory = RunDirectory.open(path)
     if not directory.finished:
         raise InputError(f"{path}: the training has not finished; go on with: clausal train --out {path} --resume")
     require_custom(directory, scorer, encoder)
     settings, graph = directory.settings, directory.graph
-    predictor = _read_predictor(directory, settings, graph, scorer, encoder)
+    place = find_device(device, "device")
+    if mapped is None:
+        mapped = place.type == "cpu" and _is_large(directory)
+        if mapped and observer is not None:
+            observer.message(
+                "the vectors of entities stay in their file, as they would take more than half of the free memory; "
+                "each batch of questions reads them again"
+            )
+    elif mapped and place.type != "cpu":
+        raise InputError("vectors that stay in their file are read by the CPU; load the run with device='cpu'")
+    predictor = _read_predictor(directory, settings, graph, scorer, encoder, mapped)
     return Run(
-        predictor.to(find_device(device, "device")).eval(),
+        predictor.to(place).eval(),
         graph,
         directory.clauses,
         settings,
@@ -38,6 +65,11 @@ def load(
         directory.path,
         directory.calibration,
     )
+
+
+def _is_large(directory: RunDirectory) -> bool:
+    """Say whether the model would take more than half of the free memory."""
+    return (directory.path / MODEL).stat().st_size > _LARGE_SHARE * free_memory(torch.device("cpu"))
 
 
 def require_custom(directory: RunDirectory, scorer: Scorer | None, encoder: nn.Module | None) -> None:
@@ -55,6 +87,7 @@ def _read_predictor(
     graph: Graph,
     scorer: Scorer | None,
     encoder: nn.Module | None,
+    mapped: bool,
 ) -> LinkPredictor:
     path = directory.path / MODEL
     if directory.features:
@@ -72,7 +105,8 @@ def _read_predictor(
     except RuntimeError as error:
         raise InputError(f"{directory.path}: the settings describe no possible model: {error}") from None
     if predictor is not None:  # outside, as older versions of safetensors would make meta tensors of what they read
-        predictor.load_state_dict(read_tensors(path, predictor.state_dict())[0], assign=True)
+        tensors, _ = read_tensors(path, predictor.state_dict(), mapped={_TABLE} if mapped else ())
+        predictor.load_state_dict(tensors, assign=True)
         return predictor
     # What the file holds replaces every value, those of pre-trained vectors too, so their file is not needed again.
     dim = scorer.dim if scorer is not None else settings.model.dim

@@ -133,3 +133,23 @@ def test_strange_graphs_are_mined(facts, entities, relations):
     rules = mine_paths(edges, min_support=2, max_length=2)
     assert rules.complete
     assert (rules.support <= rules.pairs).all()
+
+
+def test_paths_are_not_walked_for_heads_of_too_few_facts(monkeypatch):
+    """Many relations of few facts cost no more than looking at them once."""
+    walked = []
+    count = paths.count_two
+    monkeypatch.setattr(paths, "count_two", lambda *arrays: walked.append(1) or count(*arrays))
+    facts = [(x, 0, x + 1) for x in range(30)] + [(x, 1, x + 2) for x in range(20)]
+    few = [(x, 2 + x, 20 - x) for x in range(20)]
+    alone = mine_paths(edges_of(facts, 32, 22), max_length=2, min_support=10)
+    needed = len(walked)
+    assert len(alone) > 0
+    walked.clear()
+    assert table(mine_paths(edges_of(facts + few, 32, 22), max_length=2, min_support=10), "support") == table(
+        alone, "support"
+    )
+    assert len(walked) <= needed + 1  # b(X, Y), c(Y, Z) begins with any label, but from few entities
+    walked.clear()
+    assert len(mine_paths(edges_of(few, 32, 22), max_length=2, min_support=2)) == 0
+    assert not walked

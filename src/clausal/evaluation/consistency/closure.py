@@ -21,11 +21,11 @@ from clausal.errors import RunError, count
 from clausal.evaluation.consistency.bodies import raise_by
 from clausal.evaluation.consistency.demands import Claim, Demand, Demands
 from clausal.evaluation.consistency.facts import FactScores
-from clausal.evaluation.consistency.memory import free_memory
 from clausal.evaluation.consistency.widest import widen_
 from clausal.evaluation.entities.matrices import DEFAULT_MEMORY, Memory
 from clausal.evaluation.entities.middles import SortedMiddles
 from clausal.evaluation.known import Known
+from clausal.evaluation.memory import free_memory
 from clausal.evaluation.protocol import not_numbers
 from clausal.fast import fastest
 from clausal.observer import Observer

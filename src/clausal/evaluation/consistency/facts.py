@@ -11,7 +11,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from clausal.evaluation.consistency.memory import free_memory
+from clausal.evaluation.memory import free_memory
 from clausal.evaluation.protocol import Ranker
 from clausal.fast import fastest
 from clausal.model.predictor import LinkPredictor

@@ -21,7 +21,7 @@ from clausal.graph.facts import fact_keys, occur_in
 from clausal.logic.closure.layers import Layers
 from clausal.logic.engines import EngineName, open_engine
 from clausal.logic.rules import LeftOut, RuleSet, encode_rules
-from clausal.logic.sql import round_query
+from clausal.logic.sql import round_queries
 from clausal.logic.syntax import Clause
 from clausal.observer import Observer, replaces
 
@@ -108,8 +108,8 @@ def close_rules(
         total = len(facts)
         for number in count(1):
             started = time.perf_counter()
-            query = round_query(rules.groups, fresh)
-            new = {} if query is None else layers.derive(query, number, limit, total)
+            queries = round_queries(rules.groups, fresh)
+            new = layers.derive(queries, number, limit, total) if queries else {}
             if not new:
                 complete = True
                 break
@@ -120,11 +120,15 @@ def close_rules(
                 observer.derived(number, done[-1].new, total, done[-1].seconds)
             if number == rounds:
                 break
-        found = layers.fetch()
-    derived = [_sorted_by_id(found[found[:, 3] == one.number, :3]) for one in done]
-    sizes = [len(facts), *(one.new for one in done)]
-    round_of = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
-    return Closure(np.concatenate([facts, *derived]), round_of, tuple(done), complete, rules.left_out)
+        ends = np.cumsum([len(facts), *(one.new for one in done)])
+        every = np.empty((total, 3), dtype=facts.dtype)
+        every[: len(facts)] = facts
+        for found in filter(len, layers.fetch()):  # the last round finds nothing
+            for number in range(int(found[:, 3].min()), int(found[:, 3].max()) + 1):
+                derived = found[:, :3] if len(found) == done[number - 1].new else found[found[:, 3] == number, :3]
+                every[ends[number - 1] : ends[number]] = _sorted_by_id(derived)
+    round_of = np.repeat(np.arange(len(ends), dtype=np.int32), np.diff(ends, prepend=0))
+    return Closure(every, round_of, tuple(done), complete, rules.left_out)
 
 
 def _facts_with(facts: Facts, relations: Collection[int]) -> Facts:
@@ -138,8 +142,10 @@ def _facts_with(facts: Facts, relations: Collection[int]) -> Facts:
 
 def _sorted_by_id(facts: Facts) -> Facts:
     """Sort facts by id, so that every engine and every number of threads gives the same array."""
-    entities, relations = int(facts[:, [0, 2]].max()) + 1, int(facts[:, 1].max()) + 1
-    keys = np.sort(fact_keys(facts, entities, relations))
+    subjects, relations, objects = (int(column.max()) + 1 for column in facts.T)
+    entities = max(subjects, objects)
+    keys = fact_keys(facts, entities, relations)
+    keys.sort()
     ordered = np.empty_like(facts)
     keys, ordered[:, 2] = np.divmod(keys, entities)
     ordered[:, 0], ordered[:, 1] = np.divmod(keys, relations)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,17 +11,17 @@ from clausal.errors import RunError
 from clausal.graph import Facts
 from clausal.logic.engines import Engine
 from clausal.logic.rules import RuleGroup
-from clausal.logic.sql import id_columns, new_facts, rule_table, some_candidates
+from clausal.logic.sql import id_columns, new_facts, rule_table, some_candidates, union_all
 from clausal.logic.store import FACT_COLUMNS, NoRoomError
 
 _MERGED = 10  # layers that become one, so that queries of many rounds stay short
 _FIRST_CANDIDATES = 1_000_000
 _MORE = 8
-_SLICES = 16  # of a round whose facts have no room at once
+_CUTS, _MOST_CUTS = 4, 64  # of subjects and of objects, where the facts of a round have no room at once
 
 
 class Layers:
-    """Keeps the tables ``known``, ``delta`` and ``rules_N`` of ``round_query``."""
+    """Keeps the tables ``known``, ``delta`` and ``rules_N`` of ``round_queries``."""
 
     def __init__(self, engine: Engine, facts: Facts, groups: Sequence[RuleGroup]) -> None:
         self._engine = engine
@@ -33,45 +33,86 @@ class Layers:
         self._layers: list[str] = []
         engine.define("known", _union(["given"]))
 
-    def derive(self, candidates: str, round: int, limit: int | None, total: int) -> dict[int, int]:
-        """Add the new facts among what a round's query finds; return how many there are of each relation.
+    def derive(self, queries: Sequence[str], round: int, limit: int | None, total: int) -> dict[int, int]:
+        """Add the new facts among what a round's queries find; return how many there are of each relation.
 
         Beyond the limit, of which ``total`` is used up, a ``RunError`` ends it, as early as the engine can.
         """
-        if limit is not None and self._pays(limit):
-            candidates = self._bounded(candidates, round, limit, total)
-        layers = self._add(candidates, round)
-        self._engine.define("delta", _union(layers))
+        layer = f"round_{round}"
+        try:
+            self._at_once(layer, queries, round, limit, total)
+        except NoRoomError:
+            self._in_slices(layer, queries, round, limit, total)
+        self._engine.define("delta", _union([layer]))
         new = dict(self._engine.rows("SELECT relation, count(*) FROM delta GROUP BY relation"))
         if limit is not None and total + sum(new.values()) > limit:
             raise _beyond(limit, round)
-        self._layers += layers
-        if len(self._layers) >= _MERGED and len(layers) == 1:
+        self._layers.append(layer)
+        if len(self._layers) >= _MERGED:
             self._merge(round)
         self._engine.define("known", _union(["given", *self._layers]))
         return new
 
-    def _add(self, candidates: str, round: int) -> list[str]:
-        """Make tables of the new facts among candidates: one, or slices where all at once have no room."""
-        layer = f"round_{round}"
-        try:
-            self._engine.create(layer, new_facts(candidates, round))
-            return [layer]
-        except NoRoomError:
-            self._engine.create("every_candidate", candidates)
-        layers = [f"{layer}_{number}" for number in range(_SLICES)]
-        for number, part in enumerate(layers):
-            own = f"WHERE subject % {_SLICES} = {number}"
-            known = f"(SELECT * FROM known {own})"
-            self._engine.create(part, new_facts(f"SELECT * FROM every_candidate {own}", round, known))
-        self._engine.drop("every_candidate")
-        return layers
+    def _at_once(self, layer: str, queries: Sequence[str], round: int, limit: int | None, total: int) -> None:
+        """Make a table of the new facts among what all queries find."""
+        candidates = union_all(queries)
+        if limit is not None and self._pays(limit):
+            candidates = self._bounded(candidates, round, limit, total)
+        self._engine.create(layer, new_facts(candidates, round))
 
-    def fetch(self) -> NDArray[np.int32]:
-        """Return the derived facts, with their rounds in a fourth column."""
-        columns = (*FACT_COLUMNS, "round")
-        found = [self._engine.fetch(layer, columns) for layer in self._layers]
-        return np.concatenate([np.empty((0, len(columns)), np.int32), *found])
+    def _in_slices(self, layer: str, queries: Sequence[str], round: int, limit: int | None, total: int) -> None:
+        """Do the same in little memory: what each query finds is written to disk, and then looked at in slices."""
+        most = None if limit is None else 2 * limit + _FIRST_CANDIDATES
+        while True:
+            through = self._write_candidates(queries, most)
+            slices: list[str] = []
+
+            def add(own: str, slices: list[str] = slices) -> None:
+                some, known = (f"SELECT * FROM {table} WHERE {own}" for table in ("candidates", "known"))
+                self._create_next(f"{layer}_slice", slices, new_facts(some, round, f"({known})"))
+                if limit is not None and total + self._rows_of(slices) > limit:
+                    raise _beyond(limit, round)
+
+            _where_there_is_room(add)
+            self._drop(["candidates"])
+            if most is None or through:
+                break
+            self._drop(slices)
+            most *= _MORE
+        self._engine.create(layer, _union(slices, (*FACT_COLUMNS, "round")))
+        self._drop(slices)
+
+    def _write_candidates(self, queries: Sequence[str], most: int | None) -> bool:
+        """Make the table ``candidates`` of what the queries find, so many of each at most; say whether that is all."""
+        limit = "" if most is None else f" LIMIT {most}"
+        tables: list[str] = []
+        for query in queries:
+
+            def add(own: str, query: str = query) -> None:
+                self._create_next("some", tables, f"SELECT * FROM (\n{query}\n) AS found WHERE {own}{limit}")
+
+            _where_there_is_room(add)
+        through = most is None or all(self._rows_of([table]) < most for table in tables)
+        self._engine.create("candidates", _union(tables))
+        self._drop(tables)
+        return through
+
+    def _create_next(self, name: str, tables: list[str], query: str) -> None:
+        table = f"{name}_{len(tables)}"
+        self._engine.create(table, query)
+        tables.append(table)
+
+    def _rows_of(self, tables: Sequence[str]) -> int:
+        return sum(self._engine.rows(f"SELECT count(*) FROM {table}")[0][0] for table in tables)
+
+    def _drop(self, tables: Sequence[str]) -> None:
+        for table in tables:
+            self._engine.drop(table)
+
+    def fetch(self) -> Iterator[NDArray[np.int32]]:
+        """Yield the derived facts, those of one round or of several, with their rounds in a fourth column."""
+        for layer in self._layers:
+            yield self._engine.fetch(layer, (*FACT_COLUMNS, "round"))
 
     def _pays(self, limit: int) -> bool:
         most = self._engine.most_limited
@@ -93,15 +134,30 @@ class Layers:
 
     def _merge(self, round: int) -> None:
         merged = f"until_{round}"
-        self._engine.create(merged, " UNION ALL ".join(f"SELECT * FROM {layer}" for layer in self._layers))
+        self._engine.create(merged, _union(self._layers, (*FACT_COLUMNS, "round")))
         self._engine.define("delta", f"SELECT {', '.join(FACT_COLUMNS)} FROM {merged} WHERE round = {round}")
-        for layer in self._layers:
-            self._engine.drop(layer)
+        self._drop(self._layers)
         self._layers = [merged]
 
 
-def _union(tables: Sequence[str]) -> str:
-    return " UNION ALL ".join(f"SELECT {', '.join(FACT_COLUMNS)} FROM {table}" for table in tables)
+def _where_there_is_room(work: Callable[[str], None], cuts: int = 1, subject: int = 0, object: int = 0) -> None:
+    """Do something with facts under a condition; where they have no room, in smaller slices of them.
+
+    Subjects and objects are both cut, so that both sides of a join become smaller.
+    """
+    try:
+        work(f"subject % {cuts} = {subject} AND object % {cuts} = {object}")
+        return
+    except NoRoomError:
+        if cuts == _MOST_CUTS:
+            raise
+    for x in range(subject, cuts * _CUTS, cuts):
+        for y in range(object, cuts * _CUTS, cuts):
+            _where_there_is_room(work, cuts * _CUTS, x, y)
+
+
+def _union(tables: Sequence[str], columns: Sequence[str] = FACT_COLUMNS) -> str:
+    return union_all(f"SELECT {', '.join(columns)} FROM {table}" for table in tables)
 
 
 def rule_rows(group: RuleGroup) -> tuple[NDArray[np.int32], list[str]]:

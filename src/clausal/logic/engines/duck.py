@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,14 @@ from clausal.logic.store import fetch_columns, load_rows, open_store, readable_e
 
 
 class DuckEngine:
-    """An in-memory database of one's own."""
+    """A database of one's own."""
 
     most_limited: int | None = None
 
     def __init__(self, what: str, memory: str | None = None, threads: int | None = None) -> None:
         self._what = what
-        self._connection = open_store(memory, threads)
+        self._opened = ExitStack()
+        self._connection = self._opened.enter_context(open_store(memory, threads))
 
     def load(self, table: str, rows: NDArray[np.int32], columns: Sequence[str]) -> None:
         with readable_errors(self._what):
@@ -46,4 +48,4 @@ class DuckEngine:
             return fetch_columns(self._connection, f"SELECT {', '.join(columns)} FROM {table}", columns, type)
 
     def close(self) -> None:
-        self._connection.close()
+        self._opened.close()

@@ -38,28 +38,36 @@ class Edges:
     def of_label(self) -> list[tuple[Ids, Ids]]:
         """Sources and targets of each label, sorted by source."""
         order = np.argsort(self.label, kind="stable")
-        ends = np.cumsum(np.bincount(self.label, minlength=2 * self.relations))[:-1]
+        ends = np.cumsum(self.sizes)[:-1]
         return list(
             zip(np.split(self.source[order], ends), np.split(self.target[order], ends), strict=True),
         )
 
     @cached_property
-    def sources(self) -> list[Ids]:
-        """The distinct sources of each label, sorted."""
-        return [distinct(source) for source, _ in self.of_label]
+    def sizes(self) -> Ids:
+        """How many edges each label has."""
+        return np.bincount(self.label, minlength=2 * self.relations)
+
+    @cached_property
+    def source_counts(self) -> Ids:
+        """How many distinct sources each label has."""
+        keys = distinct(self.label * self.entities + self.source)
+        return np.bincount(keys // max(self.entities, 1), minlength=2 * self.relations)
+
+    @cached_property
+    def from_subject(self) -> NDArray[np.bool_]:
+        """Whether the more functional end of each relation is its subject; it is where both are alike.
+
+        AMIE's functionality is distinct sources / facts, so the end with more distinct entities is the functional one.
+        """
+        subjects, objects = self.source_counts.reshape(2, -1)
+        functional: NDArray[np.bool_] = subjects >= objects
+        return functional
 
     def inverse(self, label: Ids) -> Ids:
         """Return the labels of the same relations walked the other way."""
         inverted: Ids = (label + self.relations) % (2 * self.relations)
         return inverted
-
-    def most_functional(self, relation: int) -> int:
-        """Return the label of a relation that starts at its more functional end; at the subject if both are alike.
-
-        AMIE's functionality is distinct sources / facts, so the end with more distinct entities is the functional one.
-        """
-        other = relation + self.relations
-        return relation if len(self.sources[relation]) >= len(self.sources[other]) else other
 
 
 def distinct(keys: Ids) -> Ids:

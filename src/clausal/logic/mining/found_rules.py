@@ -41,12 +41,6 @@ class FoundRules:
         return Walks.of(self.edges)
 
     @cached_property
-    def _from_subject(self) -> NDArray[np.bool_]:
-        """Whether the functional end of each relation is its subject."""
-        relations = range(self.edges.relations)
-        return np.array([self.edges.most_functional(relation) == relation for relation in relations], np.bool_)
-
-    @cached_property
     def _head_labels(self) -> Ids:
         of_constants = self.constants.attribute_label[self.constants.heads]
         return np.concatenate([self.paths.heads, of_constants])
@@ -60,8 +54,8 @@ class FoundRules:
     @cached_property
     def head_facts(self) -> Ids:
         """All facts of each head's relation."""
-        facts = np.array([len(self.edges.of_label[relation][0]) for relation in range(self.edges.relations)], np.int64)
-        return facts[self.heads]
+        facts: Ids = self.edges.sizes[self.heads]
+        return facts
 
     @cached_property
     def support(self) -> Ids:
@@ -77,7 +71,7 @@ class FoundRules:
     @cached_property
     def known(self) -> Ids:
         """The predictions for an entity, at the functional end, of which some fact of the head is known."""
-        subject = self._from_subject[self.heads]
+        subject = self.edges.from_subject[self.heads]
         paths = len(self.paths)
         of_paths = np.where(subject[:paths], self.paths.known[:, 0], self.paths.known[:, 1])
         known = np.concatenate([_whole(of_paths), self.pairs[paths:]])
@@ -125,10 +119,8 @@ class FoundRules:
     @cached_property
     def _chance(self) -> Reals:
         """How often a pair of a subject and an object of each relation is a fact."""
-        ends = np.array([len(sources) for sources in self.edges.sources], np.float64)
-        facts = np.array([len(source) for source, _ in self.edges.of_label], np.float64)
-        relations = self.edges.relations
-        chance: Reals = facts[:relations] / np.maximum(ends[:relations] * ends[relations:], 1)
+        subjects, objects = self.edges.source_counts.reshape(2, -1).astype(np.float64)
+        chance: Reals = self.edges.sizes[: self.edges.relations] / np.maximum(subjects * objects, 1)
         return chance
 
     def _predicted(self, place: int) -> Ids:
@@ -148,7 +140,7 @@ class FoundRules:
         support, facts, pairs, known = (
             int(column[place]) for column in (self.support, self.head_facts, self.pairs, self.known)
         )
-        functional: Literal["subject", "object"] = "subject" if self._from_subject[self.heads[place]] else "object"
+        functional: Literal["subject", "object"] = "subject" if self.edges.from_subject[self.heads[place]] else "object"
         return MinedRule(body, head, support, facts, pairs, known, functional, float(self.share[place]))
 
     def _path(self, place: int) -> tuple[tuple[Atom, ...], Atom]:

@@ -15,7 +15,7 @@ from clausal.logic.mining.edges import Edges, Ids
 from clausal.logic.mining.known_pairs import known_pairs
 from clausal.logic.mining.path_counts import count_one, count_three, count_two
 from clausal.logic.mining.path_rules import MOST_ATOMS, PRIOR, PathRules
-from clausal.logic.mining.walks import Walks
+from clausal.logic.mining.walks import Runs, Walks
 from clausal.observer import Observer
 
 STEPS = 1_000_000_000
@@ -73,10 +73,9 @@ class _Search:
     def longer(self, length: int, steps: int) -> PathRules:
         """Return the best rules of one length, of all first labels of bodies that there is time for."""
         groups, share = self._starts(length, steps)
-        labels, starts = np.unique(self.walks.group_label[groups], return_index=True)
-        own = dict(zip(labels.tolist(), np.split(groups, starts)[1:], strict=True))
-        cost = self._cost(length)
-        by_cost = sorted(own, key=lambda label: (-int(cost[own[label]].sum()), label))
+        heads = self._possible_heads(groups, share)
+        own, cost = self._first_labels(length, groups, heads, share)
+        by_cost = sorted(own, key=lambda label: (-cost[label], label))
         spaces: queue.SimpleQueue[list[Ids]] = queue.SimpleQueue()
         for _ in range(threads()):
             spaces.put(self._space(length))
@@ -84,13 +83,13 @@ class _Search:
         def work(labels: list[int]) -> PathRules:
             space = spaces.get()
             try:
-                return self._of_labels(length, {label: own[label] for label in labels}, groups, share, space)
+                return self._of_labels(length, {label: own[label] for label in labels}, heads, groups, share, space)
             finally:
                 spaces.put(space)
 
         parts: list[PathRules] = []
         done = 0
-        tasks = _tasks(by_cost, {label: int(cost[own[label]].sum()) for label in own})
+        tasks = _tasks(by_cost, cost)
         for task, rules in in_threads(work, self._in_time(tasks)):
             parts.append(rules)
             if sum(map(len, parts)) > 2 * self.most:
@@ -98,6 +97,30 @@ class _Search:
             done += len(task)
             self.observer.advanced(f"paths of {length}", done, len(own), "relations")
         return self.best(parts)
+
+    def _possible_heads(self, groups: Ids, share: float) -> Runs:
+        """Return the labels between pairs that can be heads: a rule predicts no more facts than its head has."""
+        walks = self.walks
+        sizes = np.bincount(walks.group_label[groups], np.diff(walks.group_start)[groups], minlength=walks.labels)
+        return walks.runs_of(sizes >= self._least(share))
+
+    def _first_labels(
+        self, length: int, groups: Ids, heads: Runs, share: float
+    ) -> tuple[dict[int, Ids], dict[int, int]]:
+        """Return the first labels of bodies that can make a rule: their groups, and the edges to walk from there.
+
+        Of others the paths are too few, or begin where no head does.
+        """
+        if not len(groups):
+            return {}, {}
+        labels, starts = np.unique(self.walks.group_label[groups], return_index=True)
+        cost = np.add.reduceat(self._cost(length)[groups], starts)
+        begins = np.diff(heads.first_run) > 0
+        some = np.logical_or.reduceat(begins[self.walks.group_source[groups]], starts)
+        ends = np.append(starts[1:], len(groups))
+        able = np.flatnonzero(some & (cost >= self._least(share))).tolist()
+        own = {int(labels[place]): groups[starts[place] : ends[place]] for place in able}
+        return own, {int(labels[place]): int(cost[place]) for place in able}
 
     def _space(self, length: int) -> list[Ids]:
         """Return arrays for a kernel to work in: made once a thread, as there may be many labels of few facts."""
@@ -146,12 +169,14 @@ class _Search:
         chosen[np.random.default_rng(self.seed).choice(sources, wanted, replace=False)] = True
         return every[chosen[walks.group_source[every]]], wanted / len(sources)
 
-    def _of_labels(self, length: int, own: Mapping[int, Ids], groups: Ids, share: float, space: list[Ids]) -> PathRules:
+    def _of_labels(
+        self, length: int, own: Mapping[int, Ids], heads_between: Runs, groups: Ids, share: float, space: list[Ids]
+    ) -> PathRules:
         """Return the rules whose bodies begin with some labels."""
         walks, labels = self.walks, self.walks.labels
         arrays = (
             *(walks.targets, walks.group_source, walks.group_label, walks.group_start, walks.first_group),
-            *(walks.run_target, walks.run_start, walks.run_labels, walks.first_run),
+            *heads_between,
         )
         found: list[tuple[Ids, Ids, Ids, Ids]] = []
         for label, starts in own.items():
@@ -169,10 +194,13 @@ class _Search:
         heads, body, support, pairs = (np.concatenate(columns) for columns in zip(*found, strict=True))
         return self._admitted(heads, body, support, pairs, groups, share)
 
+    def _least(self, share: float) -> float:
+        """Return the least support among the cases that are seen."""
+        return self.min_support if share == 1 else max(self.min_support, SEEN)
+
     def _enough(self, support: Ids, pairs: Ids, share: float) -> Ids:
         """Return the places of the rules that reach the thresholds."""
-        least = self.min_support if share == 1 else max(self.min_support, SEEN)
-        return np.flatnonzero((support >= least) & (support / (pairs + PRIOR) >= self.min_confidence))
+        return np.flatnonzero((support >= self._least(share)) & (support / (pairs + PRIOR) >= self.min_confidence))
 
     def _admitted(self, heads: Ids, body: Ids, support: Ids, pairs: Ids, groups: Ids, share: float) -> PathRules:
         """Return the rules that reach the thresholds, with counts for the whole graph."""

@@ -7,10 +7,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clausal.logic.mining.edges import Edges, Ids
+
+
+class Runs(NamedTuple):
+    """Labels by source and target, as ``Walks`` has those of all edges."""
+
+    run_target: Ids
+    run_start: Ids
+    run_labels: Ids
+    first_run: Ids
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +70,15 @@ class Walks:
             label,
             np.searchsorted(run_source, entities),
         )
+
+    def runs_of(self, labels: NDArray[np.bool_]) -> Runs:
+        """Return the runs with some labels alone."""
+        kept = labels[self.run_labels]
+        starts = np.append(0, np.cumsum(kept))[self.run_start]
+        left = np.diff(starts) > 0
+        ends = np.append(starts[:-1][left], starts[-1])
+        first = np.append(0, np.cumsum(left))[self.first_run]
+        return Runs(self.run_target[left], ends, self.run_labels[kept], first)
 
     @property
     def labels(self) -> int:
