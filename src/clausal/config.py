@@ -125,7 +125,9 @@ class DescriptionSettings(_Section):
         "do; 1 leaves entities without vectors of their own",
     )
     feature_dropout: Annotated[float, Field(ge=0, lt=1)] = Field(
-        0.5, description="share of the features that a step of training leaves out"
+        0.5,
+        description="share of the n-grams that a step of training leaves out; vectors and sentence embeddings stay "
+        "whole",
     )
 
     @property
