@@ -54,20 +54,15 @@ SETTINGS: Values = {
     "evaluate": {"every": 0},
 }
 DESCRIBED: Values = {
-    "model": {"scorer": "complex", "dim": 512, "domain": "box", "reciprocal": True},
+    "model": {"scorer": "complex", "dim": 256, "domain": "box", "reciprocal": True, "initial_scale": 0.3},
     "facts": {"training": "1-vs-all", "loss": "softmax", "batch_size": 256, "candidates": 256},
-    "train": {"passes": 1, "epochs": 6, "learning_rate": 0.05, "initial_accumulator": 0.0},
+    "descriptions": {"own_dropout": 1.0, "feature_dropout": 0.2, "buckets": 2**17},
+    "train": {"passes": 1, "epochs": 2, "learning_rate": 0.05, "initial_accumulator": 0.0},
 }
 METHODS: dict[str, Values] = {
-    "n-grams": DESCRIBED
-    | {
-        "model": DESCRIBED["model"] | {"dim": 128},
-        "facts": DESCRIBED["facts"] | {"batch_size": 512, "candidates": 512},
-        "train": DESCRIBED["train"] | {"epochs": 8},
-        "descriptions": {"own_dropout": 1.0, "feature_dropout": 0.6},
-    },
-    "sentences": DESCRIBED | {"descriptions": {"own_dropout": 1.0, "feature_dropout": 0.2}},
-    "both": DESCRIBED | {"descriptions": {"own_dropout": 1.0, "feature_dropout": 0.5}},
+    "n-grams": DESCRIBED | {"facts": DESCRIBED["facts"] | {"batch_size": 512, "candidates": 512}},
+    "sentences": DESCRIBED | {"model": DESCRIBED["model"] | {"dim": 512}, "train": DESCRIBED["train"] | {"epochs": 4}},
+    "both": DESCRIBED,
     "facts": {  # as the preset wn18-complex
         "model": {"scorer": "complex", "dim": 100, "domain": "sphere"},
         "facts": {"loss": "hinge", "margin": 1, "batches": 10},

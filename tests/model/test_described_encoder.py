@@ -92,6 +92,15 @@ def test_rows_of_a_run_with_a_single_scale_are_still_made():
         Features.of_tensors("vectors", tensors | {"scale": torch.ones(2, 3)})
 
 
+def test_ngrams_have_room_enough_to_be_apart():
+    few = features_of("ngrams", TEXTS, SEEN)
+    assert few.rows.width == 1024
+    many = features_of("ngrams", [f"word{number} of many" for number in range(3000)], np.ones(3000, np.bool_))
+    distinct = 3000 + 3000 + 3000 + 2 + 1  # at least: words, pairs and ends of words
+    assert distinct < many.rows.width <= 1 << 17
+    assert many.rows.width & (many.rows.width - 1) == 0
+
+
 def test_what_counts_is_learnt_from_train_alone():
     """Another text of an unseen entity changes no row of a seen one."""
     other = features_of("ngrams", [*TEXTS[:3], "dog dog cat zebra"], SEEN, buckets=64)

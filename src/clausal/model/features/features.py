@@ -20,6 +20,7 @@ Kind = Literal["ngrams", "sentences", "vectors"]
 Floats = NDArray[np.float32]
 
 _TEXTS_AT_ONCE = 512
+MOST_BUCKETS, _LEAST_BUCKETS = 1 << 17, 1 << 10
 _EVEN = 0.05
 """ε: directions of less than this share of the mean variance are not brought up to it."""
 
@@ -77,16 +78,19 @@ def features_of(
     described: Sequence[str] | Floats,
     seen: NDArray[np.bool_],
     *,
-    buckets: int = 1,
+    buckets: int | None = None,
     model: str = "",
     observer: Observer | None = None,
 ) -> Features:
     """Return the features of all entities, given the text or the vector of each; of one without, they are 0.
 
     ``seen`` marks those that train has: what an n-gram counts, and where vectors lie, is learnt from these alone.
+    N-grams are hashed to so many ``buckets``; by default to as many as keep them apart, up to ``MOST_BUCKETS``.
     """
     if kind == "ngrams":
-        grams = hashed_ngrams([str(text) for text in described], buckets)
+        texts = [str(text) for text in described]
+        buckets = buckets or _enough_buckets(texts)
+        grams = hashed_ngrams(texts, buckets)
         owner = np.repeat(np.arange(len(described)), np.diff(grams.starts))
         common = np.bincount(grams.columns[seen[owner]], minlength=buckets)
         weights = np.where(common > 1, np.log((1 + seen.sum()) / (1 + common)), 0).astype(np.float32)
@@ -99,6 +103,12 @@ def features_of(
     of_seen = vectors[there & seen] if (there & seen).any() else vectors[there]
     statistics = _statistics(of_seen)
     return Features(kind, _dense(vectors, *statistics), None, *statistics)
+
+
+def _enough_buckets(texts: Sequence[str]) -> int:
+    """Return the power of two that is at least twice the number of distinct n-grams, within limits."""
+    used = len(np.unique(hashed_ngrams(texts, MOST_BUCKETS).columns))
+    return int(min(MOST_BUCKETS, max(_LEAST_BUCKETS, 1 << (2 * used).bit_length())))
 
 
 def _statistics(vectors: Floats) -> tuple[Tensor, Tensor]:
