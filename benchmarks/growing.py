@@ -92,24 +92,29 @@ def hold_out_entities(
 ) -> None:
     """Train without a twentieth of the entities, update with their train facts, and compare with training on all."""
     full = _timed("train on all", lambda: train(graph, clauses, settings))
-    shares: dict[int, list[float]] = {passes: [] for passes in refine}
+    ways = [(passes, new) for passes in refine for new in ((False, True) if passes else (False,))]
+    shares: dict[tuple[int, bool], list[float]] = {way: [] for way in ways}
     for draw in range(draws):
         known, facts, test, hidden = without_entities(graph, seed=draw)
         part = _timed("train without 5 % of the entities", partial(train, known, clauses, settings))
         before = [one.bound for one in part.certify(entities=False).clauses]
-        for passes in refine:
-            update = partial(part.update, facts, refine=passes)
-            grown = _timed(f"update, --refine {passes}", update)
+        for passes, new in ways:
+            update = partial(part.update, facts, refine=passes, refine_new=new)
+            grown = _timed(f"update, {_way(passes, new)}", update)
             mrr, wanted = mrr_of(grown, graph, test), mrr_of(full, graph, test)
-            shares[passes].append(mrr / wanted)
+            shares[passes, new].append(mrr / wanted)
             same = [one.bound for one in grown.certify(entities=False).clauses] == before
             print(
                 f"  test facts of {len(hidden):,} new entities with {LEAST_FACTS} facts or more: MRR {mrr:.4f}, "
                 f"trained on all {wanted:.4f}: {mrr / wanted:.1%}; bounds of {len(before)} clauses "
                 f"{'are the same' if same else 'have changed'}"
             )
-    for passes, values in shares.items():
-        print(f"--refine {passes}: {np.mean(values):.1%} of the MRR of a training on all, mean of {draws}")
+    for (passes, new), values in shares.items():
+        print(f"{_way(passes, new)}: {np.mean(values):.1%} of the MRR of a training on all, mean of {draws}")
+
+
+def _way(passes: int, new: bool) -> str:
+    return f"--refine {passes}{' --refine-new' if new else ''}"
 
 
 def hold_out_facts(graph: Graph, clauses: list[Clause], settings: Settings) -> None:

@@ -28,15 +28,15 @@ CHOICES: dict[str, list[Any]] = {
     "model.dim": [256, 512, 512, 1024],
     "model.domain": ["box", "box", "none"],
     "model.reciprocal": [True, True, False],
-    "model.initial_scale": [0.3, 1.0, 1.0],
+    "model.initial_scale": [0.1, 0.3, 1.0],
     "facts.candidates": [512, 2048, 8192],
     "facts.batch_size": [256, 512, 1024],
     "facts.regulariser_weight": [0.0, 0.0, 0.003, 0.03],
     "train.learning_rate": [0.02, 0.05, 0.1],
     "train.epochs": [8, 15, 30],
-    "descriptions.feature_dropout": [0.2, 0.4, 0.6, 0.8],
+    "descriptions.feature_dropout": [0.1, 0.2, 0.4],
     "descriptions.own_dropout": [1.0, 1.0, 0.7],
-    "descriptions.buckets": [2**15, 2**17],
+    "descriptions.buckets": [2**16, 2**17],
 }
 
 

@@ -28,10 +28,10 @@ _GONE = {("train", "step"): {"compiled": "auto"}}
 """Values that version 0.1 wrote into its run directories, and what is taken for them."""
 
 
-_NUMBER_OR_WORD = (("clauses", "weight"), ("facts", "candidates"))
+_NUMBER_OR_WORD = (("clauses", "weight"), ("facts", "candidates"), ("descriptions", "buckets"))
 
 AUTO: Literal["auto"] = "auto"
-"""A setting that ``--preset best`` chooses by a race."""
+"""A setting that is chosen by the data, or by the race of ``--preset best``."""
 
 
 class _Section(BaseModel):
@@ -118,14 +118,20 @@ class DescriptionSettings(_Section):
         description="what makes features of texts: `ngrams` hashes words, pairs of words and four letters in a row; "
         "anything else is the name or folder of a model of sentence-transformers (extra `text`)",
     )
-    buckets: Positive = Field(2**15, description="how many features n-grams are hashed to")
+    buckets: Literal["auto"] | Positive = Field(
+        "auto",
+        description="how many features n-grams are hashed to; `auto` is about twice to four times as many as there are "
+        "distinct n-grams, up to 131,072",
+    )
     own_dropout: Annotated[float, Field(ge=0, le=1)] = Field(
         0.5,
         description="how often a step of training leaves out an entity's own vector, so that its features alone must "
         "do; 1 leaves entities without vectors of their own",
     )
     feature_dropout: Annotated[float, Field(ge=0, lt=1)] = Field(
-        0.5, description="share of the features that a step of training leaves out"
+        0.2,
+        description="share of the n-grams that a step of training leaves out; vectors and sentence embeddings stay "
+        "whole",
     )
 
     @property

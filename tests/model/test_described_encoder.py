@@ -6,7 +6,7 @@ import torch
 
 from clausal.model import DOMAINS, Box, check_encoder
 from clausal.model.described import DescribedEncoder, project_with_way_back
-from clausal.model.features import features_of, more_features
+from clausal.model.features import Features, features_of, more_features
 
 TEXTS = ["a dog", "a cat", "", "the old dog of a cat"]
 SEEN = np.array([True, True, True, False])
@@ -15,9 +15,13 @@ SEEN = np.array([True, True, True, False])
 def features(kind="ngrams"):
     if kind == "ngrams":
         return features_of("ngrams", TEXTS, SEEN, buckets=64)
+    return features_of("vectors", vectors(), SEEN)
+
+
+def vectors():
     rows = np.random.default_rng(0).normal(size=(4, 5)).astype(np.float32)
     rows[2] = 0
-    return features_of("vectors", rows, SEEN)
+    return rows
 
 
 def encoder(domain, kinds=("ngrams", "vectors"), **options):
@@ -61,10 +65,40 @@ def test_own_vectors_are_left_out_of_training_as_often_as_asked():
 @pytest.mark.parametrize("kind", ["ngrams", "vectors"])
 def test_the_same_description_later_gives_the_same_row(kind):
     known = features(kind)
-    given = TEXTS if kind == "ngrams" else known.rows.vectors.numpy() / float(known.scale) + known.shift.numpy()
-    later = more_features(known, given[:2])
+    later = more_features(known, (TEXTS if kind == "ngrams" else vectors())[:2])
     for name, tensor in later.tensors().items():
         torch.testing.assert_close(tensor, known.rows.tensors()[name][: len(tensor)], rtol=1e-4, atol=1e-5)
+
+
+def test_vectors_are_brought_to_one_variance_in_all_directions_that_differ():
+    rng = np.random.default_rng(0)
+    spread = np.array([10, 1, 1, 1, 0])  # the last direction says nothing
+    given = (rng.normal(size=(500, 5)) * spread + 3).astype(np.float32)
+    made = features_of("vectors", given, np.ones(500, np.bool_))
+    rows = made.rows.vectors.numpy()
+    np.testing.assert_allclose(rows.mean(0), 0, atol=1e-5)
+    assert np.square(rows).sum(1).mean() == pytest.approx(1, rel=1e-4)
+    deviations = rows.std(0)
+    assert deviations[:4].max() < 10 / 3 * deviations[:4].min()
+    later = more_features(made, np.array([[3, 3, 3, 3, 1e3]], np.float32))  # a direction that train knows nothing of
+    assert float(later.tensors()["vectors"].abs().max()) < 0.5
+
+
+def test_rows_of_a_run_with_a_single_scale_are_still_made():
+    tensors = {"vectors": torch.ones(2, 3), "shift": torch.ones(3), "scale": torch.tensor(2.0)}
+    old = Features.of_tensors("vectors", tensors)
+    assert more_features(old, np.full((1, 3), 2, np.float32)).tensors()["vectors"].tolist() == [[2, 2, 2]]
+    with pytest.raises(ValueError, match="do not fit"):
+        Features.of_tensors("vectors", tensors | {"scale": torch.ones(2, 3)})
+
+
+def test_ngrams_have_room_enough_to_be_apart():
+    few = features_of("ngrams", TEXTS, SEEN)
+    assert few.rows.width == 1024
+    many = features_of("ngrams", [f"word{number} of many" for number in range(3000)], np.ones(3000, np.bool_))
+    distinct = 3000 + 3000 + 3000 + 2 + 1  # at least: words, pairs and ends of words
+    assert distinct < many.rows.width <= 1 << 17
+    assert many.rows.width & (many.rows.width - 1) == 0
 
 
 def test_what_counts_is_learnt_from_train_alone():

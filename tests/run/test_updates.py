@@ -84,6 +84,28 @@ def test_clauses_that_hold_for_all_still_do(domain):
     assert domain == "none" or before.verdicts["holds for all"] >= 3
 
 
+def test_new_entities_stay_where_they_were_folded_in_unless_asked_to_move(run):
+    known, new = len(run.graph.entities), len(run.graph.entities) + np.arange(2)
+    folded, refined, together = (
+        run.update(NEW, **how).predictor.encoder.weight for how in ({"refine": 0}, {}, {"refine_new": True})
+    )
+    assert torch.equal(refined[new], folded[new])
+    assert not torch.equal(together[new], folded[new])
+    neighbour = run.graph.entities.id("person 01")
+    for one in (refined, together):
+        moved = torch.nonzero((one[:known] != run.predictor.encoder.weight).any(1)).flatten().tolist()
+        assert moved == [neighbour]
+
+
+@pytest.mark.parametrize("more", [{}, {"facts": {"training": "1-vs-all", "loss": "softmax"}}])
+def test_facts_about_all_known_entities_move_them_all(more):
+    settings = Settings.from_mapping({**ABOUT, **more, "train": {"epochs": 1, "passes": 1}})
+    run = train(Graph.from_triples(small_facts()), (), settings)
+    updated = run.update([("zoe", "works_with", name) for name in run.graph.entities])
+    assert updated.metrics["updates"][0]["moved"] == len(run.graph.entities)
+    assert bool(torch.isfinite(updated.predictor.encoder.weight).all())
+
+
 def test_withdrawn_facts_are_gone_and_refining_lowers_their_scores(run):
     gone = names(run.graph, run.graph.train[[0, 5]])
     updated = run.update(remove=gone, refine=0)
@@ -234,7 +256,8 @@ def filtered_mrr(grown, graph, asked):
 def test_entities_of_the_demo_are_folded_in_nearly_as_well_as_trained():
     """Without 5 % of the entities, then updated with their train facts: at least 90 % of the full training's MRR.
 
-    On average over three draws, as one draw asks for few facts.
+    On average over three draws, as one draw asks for few facts. What test asks for here follows from what train says,
+    so that new entities are refined too.
     """
     graph, clauses = world()
     full = train(graph, clauses, SETTINGS)
@@ -243,7 +266,7 @@ def test_entities_of_the_demo_are_folded_in_nearly_as_well_as_trained():
         rows, told, asked = without_some_entities(graph, draw)
         assert len(asked) > 50
         part = train(Graph.from_triples(**rows), clauses, SETTINGS)
-        grown = part.update(told)
+        grown = part.update(told, refine_new=True)
         shares.append(filtered_mrr(grown, graph, asked) / full.evaluate(asked).filtered["both"]["mrr"])
         pairs = zip(part.certify(entities=False).clauses, grown.certify(entities=False).clauses, strict=True)
         for before, after in pairs:

@@ -38,10 +38,17 @@ def update(
         typer.Option(
             metavar="PASSES",
             min=0,
-            help="Then go so often over the facts of all that changed, and move known entities too; 0 moves new "
-            "ones alone.",
+            help="Then go so often over the facts of all that changed, and move known entities; 0 leaves these as "
+            "they are.",
         ),
     ] = 30,
+    refine_new: Annotated[
+        bool,
+        typer.Option(
+            "--refine-new",
+            help="Move new entities with them: closer to the new facts, and often further from all others.",
+        ),
+    ] = False,
     describe: DescribeOption = None,
     device: DeviceOption = "auto",
     format: FormatOption = Format.table,
@@ -52,6 +59,8 @@ def update(
 
     if facts is None and remove is None:
         raise InputError("nothing to update: name a file of new facts, or of facts to withdraw (--remove FILE)")
+    if refine_new and not refine:
+        raise InputError("--refine-new needs passes to refine in; leave out --refine 0")
     check_new_folder(out, "choose another --out: the old run stays as it is")
     loaded = load(run, device=device)
     added = None if facts is None else read_graph(facts, whole=True)
@@ -59,7 +68,13 @@ def update(
     descriptions = None if describe is None else _descriptions(loaded, describe)
     with Bars(doing="updating") as bars:
         updated = loaded.update(
-            added, remove=withdrawn, refine=refine, descriptions=descriptions, out=out, observer=bars
+            added,
+            remove=withdrawn,
+            refine=refine,
+            refine_new=refine_new,
+            descriptions=descriptions,
+            out=out,
+            observer=bars,
         )
     _report(updated, out, format)
 

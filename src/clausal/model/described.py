@@ -29,7 +29,7 @@ class DescribedEncoder(nn.Module):
         domain: Domain,
         *,
         own_dropout: float = 0.5,
-        feature_dropout: float = 0.5,
+        feature_dropout: float = 0.2,
     ) -> None:
         super().__init__()
         self.features = tuple(features)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from clausal.config import Settings
+from clausal.config import AUTO, Settings
 from clausal.errors import InputError
 from clausal.graph.descriptions import Tell, aligned, read_texts
 from clausal.graph.graph import Graph
@@ -30,7 +30,8 @@ def describe(graph: Graph, settings: Settings, observer: Observer) -> list[Featu
         texts = aligned(read_texts(about.text, graph, tell), graph)
         _check_seen(np.array([bool(text) for text in texts]), seen, about.text, graph)
         if about.encoder == NGRAMS:
-            found.append(features_of("ngrams", texts, seen, buckets=about.buckets))
+            buckets = None if about.buckets == AUTO else int(about.buckets)
+            found.append(features_of("ngrams", texts, seen, buckets=buckets))
         else:
             found.append(features_of("sentences", texts, seen, model=about.encoder, observer=observer))
     if about.vectors is not None:

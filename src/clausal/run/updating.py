@@ -63,6 +63,7 @@ def update_run(
     remove: Any,
     *,
     refine_passes: int,
+    refine_new: bool,
     descriptions: Mapping[str, Any] | None,
     out: str | Path | None,
     observer: Observer,
@@ -80,7 +81,7 @@ def update_run(
         observer.message(f"note: {note}")
     texts = _about_new(descriptions, change)
     predictor = _grown(run, change, observer)
-    moving = _around(change, run) if refine_passes else torch.empty(0, dtype=torch.int64)
+    moving = _around(change, run, new_ones=refine_new) if refine_passes else torch.empty(0, dtype=torch.int64)
     if len(moving):
         _refine(predictor, change, moving, run, refine_passes, observer)
     if isinstance(run.predictor.encoder, DescribedEncoder):
@@ -164,12 +165,17 @@ def _grown(run: Run, change: Change, observer: Observer) -> LinkPredictor:
     return grown.eval()
 
 
-def _around(change: Change, run: Run) -> Tensor:
-    """Return the entities that a refinement moves: those of changed facts that no clause names, as sorted ids."""
+def _around(change: Change, run: Run, *, new_ones: bool) -> Tensor:
+    """Return the entities that a refinement moves: those of changed facts that no clause names, as sorted ids.
+
+    New ones are among them if asked for. Else they stay where they were folded in, among entities that are like them;
+    new ones and their neighbours, moved together, leave these behind.
+    """
     entities = change.graph.entities
     terms = {term for clause in run.clauses for atom in clause.atoms for term in atom.terms}
     fixed = entities.ids(term.name for term in terms if isinstance(term, Constant))
     touched = np.unique(np.concatenate([change.added, change.withdrawn])[:, [0, 2]])
+    touched = touched if new_ones else touched[touched < len(run.graph.entities)]
     return torch.from_numpy(np.setdiff1d(touched, fixed).astype(np.int64)).to(run.predictor.device)
 
 

@@ -16,7 +16,11 @@ _METHODS = {
     "sentences": "a sentence embedding of its text",
     "both": "both of them",
 }
-_FOLDED = {"fold-in": "k of its facts, folded in", "refined": "k of its facts, folded in and refined"}
+_FOLDED = {
+    "fold-in": "k of its facts, folded in",
+    "refined": "k of its facts, folded in, its neighbours refined",
+    "refined together": "k of its facts, folded in and refined with its neighbours",
+}
 _PARTS = {"all": "test", "test-unseen-seen": "unseen–seen", "test-unseen-unseen": "unseen–unseen"}
 _METRICS = ("mrr", "hits@1", "hits@3", "hits@10")
 _HEADS = ["MRR", "Hits@1", "Hits@3", "Hits@10"]

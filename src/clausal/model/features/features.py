@@ -20,6 +20,9 @@ Kind = Literal["ngrams", "sentences", "vectors"]
 Floats = NDArray[np.float32]
 
 _TEXTS_AT_ONCE = 512
+MOST_BUCKETS, _LEAST_BUCKETS = 1 << 17, 1 << 10
+_EVEN = 0.05
+"""ε: directions of less than this share of the mean variance are not brought up to it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,15 +30,15 @@ class Features:
     """Features of one kind, of all entities, and what is needed to make those of another entity.
 
     ``weights`` are what each n-gram counts, more the rarer it is in train, and nothing if fewer than two texts there
-    have it: it would say nothing of any other entity. ``shift`` and ``scale`` bring vectors around
-    0 and to a mean length of 1.
+    have it: it would say nothing of any other entity. ``shift`` and ``scale`` bring vectors around 0 and to a mean
+    length of 1, and by a matrix the directions in which they differ to about the same variance.
     """
 
     kind: Kind
     rows: Rows
     weights: Tensor | None = None  # [width], of n-grams
     shift: Tensor | None = None  # [width], of vectors
-    scale: Tensor | None = None  # [], of vectors
+    scale: Tensor | None = None  # [width, width], of vectors; [] in runs of version 0.2
 
     def extended(self, rows: Rows) -> Features:
         """Return the features of these entities and of more."""
@@ -56,7 +59,8 @@ class Features:
         if kind not in ("sentences", "vectors"):
             raise ValueError(f"features of kind {kind!r} are not known")
         vectors, shift, scale = (tensors[name] for name in ("vectors", "shift", "scale"))
-        if vectors.dim() != 2 or shift.shape != vectors.shape[1:] or scale.numel() != 1:
+        square = vectors.shape[1:] * 2
+        if vectors.dim() != 2 or shift.shape != vectors.shape[1:] or (scale.numel() != 1 and scale.shape != square):
             raise ValueError("its vectors do not fit together")
         return Features("sentences" if kind == "sentences" else "vectors", DenseRows(vectors), None, shift, scale)
 
@@ -74,16 +78,19 @@ def features_of(
     described: Sequence[str] | Floats,
     seen: NDArray[np.bool_],
     *,
-    buckets: int = 1,
+    buckets: int | None = None,
     model: str = "",
     observer: Observer | None = None,
 ) -> Features:
     """Return the features of all entities, given the text or the vector of each; of one without, they are 0.
 
     ``seen`` marks those that train has: what an n-gram counts, and where vectors lie, is learnt from these alone.
+    N-grams are hashed to so many ``buckets``; by default to as many as keep them apart, up to ``MOST_BUCKETS``.
     """
     if kind == "ngrams":
-        grams = hashed_ngrams([str(text) for text in described], buckets)
+        texts = [str(text) for text in described]
+        buckets = buckets or _enough_buckets(texts)
+        grams = hashed_ngrams(texts, buckets)
         owner = np.repeat(np.arange(len(described)), np.diff(grams.starts))
         common = np.bincount(grams.columns[seen[owner]], minlength=buckets)
         weights = np.where(common > 1, np.log((1 + seen.sum()) / (1 + common)), 0).astype(np.float32)
@@ -94,11 +101,33 @@ def features_of(
         vectors = np.asarray(described, np.float32)
     there = np.any(vectors != 0, axis=1)
     of_seen = vectors[there & seen] if (there & seen).any() else vectors[there]
-    shift = of_seen.mean(0) if len(of_seen) else np.zeros(vectors.shape[1])
-    lengths = np.linalg.norm(of_seen - shift, axis=1)
-    scale = 1 / max(float(np.sqrt(np.mean(lengths**2))) if len(of_seen) else 1.0, 1e-12)
-    statistics = torch.from_numpy(shift.astype(np.float32)), torch.tensor(scale, dtype=torch.float32)
+    statistics = _statistics(of_seen)
     return Features(kind, _dense(vectors, *statistics), None, *statistics)
+
+
+def _enough_buckets(texts: Sequence[str]) -> int:
+    """Return the power of two that is at least twice the number of distinct n-grams, within limits."""
+    used = len(np.unique(hashed_ngrams(texts, MOST_BUCKETS).columns))
+    return int(min(MOST_BUCKETS, max(_LEAST_BUCKETS, 1 << (2 * used).bit_length())))
+
+
+def _statistics(vectors: Floats) -> tuple[Tensor, Tensor]:
+    """Return the mean of vectors [n, width], and a matrix that gives all directions about the same variance.
+
+    A direction of variance v is multiplied by √v / (v + ε): by 1/√v where they differ much, and by little where they
+    hardly do, as whatever a later vector has there would be noise. Their mean squared length is 1 then.
+    """
+    width = vectors.shape[1]
+    if not len(vectors):
+        return torch.zeros(width), torch.eye(width)
+    shift = vectors.mean(0, dtype=np.float64)
+    centred = vectors - shift
+    variances, directions = np.linalg.eigh(centred.T @ centred / len(vectors))
+    variances = np.maximum(variances, 0)
+    factors = np.sqrt(variances) / np.maximum(variances + _EVEN * variances.mean(), 1e-30)
+    factors /= max(float(np.sqrt((variances * factors**2).sum())), 1e-12)
+    scale = (directions * factors) @ directions.T
+    return torch.from_numpy(shift.astype(np.float32)), torch.from_numpy(scale.astype(np.float32))
 
 
 def more_features(features: Features, described: Sequence[str] | Floats, model: str = "") -> Rows:
@@ -139,7 +168,8 @@ def _sparse(grams: Any, weights: NDArray[np.float32]) -> SparseRows:
 
 def _dense(vectors: NDArray[np.floating], shift: Tensor, scale: Tensor) -> DenseRows:
     there = torch.from_numpy(np.any(vectors != 0, axis=1))
-    rows = (torch.from_numpy(np.ascontiguousarray(vectors, np.float32)) - shift) * scale
+    rows = torch.from_numpy(np.ascontiguousarray(vectors, np.float32)) - shift
+    rows = rows @ scale if scale.dim() == 2 else rows * scale
     return DenseRows(rows * there.unsqueeze(1))
 
 

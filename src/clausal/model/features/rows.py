@@ -23,7 +23,10 @@ class Rows(nn.Module, ABC):
 
     @abstractmethod
     def map(self, ids: Tensor, weight: Tensor, dropout: float = 0.0) -> Tensor:
-        """Return the products of rows [n] and a matrix [width, dim]; ``dropout`` of the features are left out."""
+        """Return the products of rows [n] and a matrix [width, dim].
+
+        ``dropout`` of the features are left out, where each says something by itself, as n-grams do.
+        """
 
     @abstractmethod
     def followed_by(self, other: Rows) -> Rows:
@@ -93,7 +96,7 @@ class DenseRows(Rows):
         return len(self.vectors)
 
     def map(self, ids: Tensor, weight: Tensor, dropout: float = 0.0) -> Tensor:
-        return F.dropout(self.vectors[ids], dropout, training=dropout > 0) @ weight
+        return self.vectors[ids] @ weight
 
     def followed_by(self, other: Rows) -> DenseRows:
         assert isinstance(other, DenseRows)

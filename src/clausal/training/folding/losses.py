@@ -49,7 +49,7 @@ class FactsNearby:
         if about.training == "corruption":
             return LOSSES[about.loss](about.margin)(positive.detach(), negative)
         if about.loss == "logistic":
-            return F.softplus(negative).sum() / self.nearby.still
+            return F.softplus(negative).sum() / self.nearby.others
         # What is no answer has a share of the softmax all the same: what the query's other candidates leave it.
         with torch.no_grad():
             others = self._logsumexp(facts)
@@ -76,7 +76,7 @@ class FactsNearby:
         both = self._of_answers(facts)
         if about.loss == "logistic":
             sums = torch.stack([F.softplus(scores).sum(1) for scores in self._of_sample(facts)])
-            return (self.nearby.scale * sums - (1 - about.label_smoothing) * both).sum() / self.nearby.still
+            return (self.nearby.scale * sums - (1 - about.label_smoothing) * both).sum() / self.nearby.others
         return F.softplus(self._logsumexp(facts) - both).sum() + _smoothing(about, both, self._of_sample(facts))
 
     def _of_answers(self, facts: Tensor) -> Tensor:

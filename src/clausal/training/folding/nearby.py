@@ -45,14 +45,15 @@ class _PartlyFrozen(nn.Module):
 class Nearby:
     """A small model over its own ids: first what is frozen, sorted as in the whole model, then what moves.
 
-    ``sample`` are ids of entities drawn at random, which stand for all ``still`` ones, those that do not move.
+    ``sample`` are ids of entities drawn at random, which stand for all ``others``: those that do not move, or all where
+    most of a graph moves.
     """
 
     predictor: LinkPredictor
     frozen: Tensor  # ids in the whole model, sorted
     moving: Tensor  # ids in the whole model, sorted
     sample: Tensor
-    still: int
+    others: int
 
     @staticmethod
     def of(
@@ -64,11 +65,12 @@ class Nearby:
         """
         still = torch.ones(whole.num_entities, dtype=torch.bool, device=whole.device)
         still[moving[moving < whole.num_entities]] = False
-        others = torch.nonzero(still).flatten()
+        few = 2 * int(still.sum()) < whole.num_entities
+        others = torch.arange(whole.num_entities, device=whole.device) if few else torch.nonzero(still).flatten()
         drawn = torch.randperm(len(others), generator=generator)[:most].to(whole.device)
         sample = others[drawn].sort().values
-        needed = needed[~torch.isin(needed, moving)]
-        frozen = torch.unique(torch.cat([sample, needed]))
+        needed = torch.cat([sample, needed])
+        frozen = torch.unique(needed[~torch.isin(needed, moving)])
         encoder = _PartlyFrozen(whole.encode(frozen).detach(), vectors)
         small = type(whole)(
             encoder,
@@ -78,12 +80,13 @@ class Nearby:
             domain=Unbounded(),  # what moves is projected once a step
         )
         small.relations = nn.Parameter(whole.relations.detach(), requires_grad=False)
-        return Nearby(small.eval(), frozen, moving, torch.searchsorted(frozen, sample), max(1, len(others)))
+        places = _places(sample, frozen, moving)
+        return Nearby(small.eval(), frozen, moving, places, max(1, len(others)))
 
     @property
     def scale(self) -> float:
         """How many entities each one of the sample stands for."""
-        return self.still / max(1, len(self.sample))
+        return self.others / max(1, len(self.sample))
 
     @property
     def vectors(self) -> nn.Parameter:
@@ -108,11 +111,15 @@ class Nearby:
 
     def ids(self, entities: Tensor) -> Tensor:
         """Return the ids here of entities of the whole model, of any shape."""
-        entities = entities.contiguous()
-        moves = torch.isin(entities, self.moving)
-        places = torch.searchsorted(self.moving, entities) + len(self.frozen)
-        return torch.where(moves, places, torch.searchsorted(self.frozen, entities))
+        return _places(entities, self.frozen, self.moving)
 
     def facts(self, facts: Tensor) -> Tensor:
         """Return facts [facts, 3] with the ids here."""
         return torch.stack([self.ids(facts[:, 0]), facts[:, 1], self.ids(facts[:, 2])], 1)
+
+
+def _places(entities: Tensor, frozen: Tensor, moving: Tensor) -> Tensor:
+    """Return the places of entities, of any shape, in a table of frozen rows and moving ones after them."""
+    entities = entities.contiguous()
+    moved = torch.searchsorted(moving, entities) + len(frozen)
+    return torch.where(torch.isin(entities, moving), moved, torch.searchsorted(frozen, entities))
