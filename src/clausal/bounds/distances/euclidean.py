@@ -27,7 +27,7 @@ from clausal.bounds.balls.alternation import draw
 from clausal.bounds.balls.dual import solve_dual
 from clausal.bounds.blocks import AtomBlocks, Bound, LinearForms
 from clausal.bounds.boxes.reflexive import box_candidates
-from clausal.bounds.distances.climbing import climbed, drawn
+from clausal.bounds.climbing import climbed, drawn
 from clausal.bounds.distances.triangle import DistanceEdges, Edge
 from clausal.bounds.regions import Balls, Boxes, Discs, Region
 

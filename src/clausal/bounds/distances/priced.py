@@ -23,7 +23,7 @@ import torch
 from torch import Tensor
 
 from clausal.bounds.blocks import Bound, LinearForms
-from clausal.bounds.distances.climbing import climbed, drawn
+from clausal.bounds.climbing import climbed, drawn
 from clausal.bounds.distances.translations import Translations
 from clausal.bounds.distances.triangle import DistanceEdges
 from clausal.bounds.regions import Balls, Discs, Region

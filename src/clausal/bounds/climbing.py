@@ -1,4 +1,4 @@
-"""Points where a clause of distances is violated much: steps of falling length along the gradient, from many starts."""
+"""Points where a clause is violated much: steps of falling length along the gradient, from many starts."""
 
 from __future__ import annotations
 
