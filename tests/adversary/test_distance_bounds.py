@@ -165,9 +165,8 @@ def test_one_variable_between_constants_has_no_gap(scorer, domain, region):
     knapsack = scorer == "l1" and isinstance(domain, Sphere | Ball)
     for seed in range(1 if knapsack or scorer == "rotate" else 2):
         predictor = distance_predictor(scorer, domain, 8, seed)
-        texts = CONSTANTS[:2] if scorer == "rotate" and isinstance(domain, Sphere | Ball) else CONSTANTS
         for group, certificate in zip(
-            groups := groups_of(*texts), certify(predictor, groups, region=region), strict=True
+            groups := groups_of(*CONSTANTS), certify(predictor, groups, region=region), strict=True
         ):
             bound = certificate.bound.item()
             assert largest_found(predictor, group, region=region, sets=24, steps=60) <= bound + 1e-9
@@ -279,3 +278,58 @@ def test_a_cell_of_distances_is_never_below_what_is_in_it():
     inside = (distance >= low) & (distance <= high)
     assert (above >= -distance - 1e-12)[inside].all()
     assert (above <= -distance + 1e-12)[~inside].all()
+
+
+@pytest.mark.parametrize(("domain", "region"), [*PLACES[:2], PLACES[4]], ids=str)
+def test_rotations_beside_constants_are_priced_until_they_have_hardly_a_gap(domain, region):
+    """A hundredth is left, and more with several atoms in the body, of four components."""
+    predictor = distance_predictor("rotate", domain, 8, seed=0)
+    texts = {Godel(): (*BESIDE_CONSTANTS[:4], "p(X,X) => q(X,'e1')"), Threshold(-1.5, -2.0): BESIDE_CONSTANTS[1:2]}
+    for semantics, clauses in texts.items():
+        for group in groups_of(*clauses):
+            (certificate,) = certify(predictor, [group], region=region, semantics=semantics)
+            bound = certificate.bound.item()
+            assert 0 < largest_found(predictor, group, semantics, region, sets=8, steps=40) <= bound + 1e-9
+            share = 0.01 if len(group.shape.atoms) == 2 else 0.02
+            assert bound - certificate.attained.item() <= share * bound
+
+
+def test_on_the_sphere_a_price_can_be_negative():
+    """Where a vector would rather be shorter, the ball's bound is not the sphere's."""
+    (group,) = groups_of("p(X,X), q(X,X) => r(X,'e3')")
+    bounds = {}
+    for domain in (Ball(), Sphere()):
+        predictor = distance_predictor("rotate", Sphere(), 8, seed=0)
+        predictor.domain = domain
+        predictor.relations.data.fill_(1.2)
+        (certificate,) = certify(predictor, [group], semantics=Sum())
+        bounds[domain.name] = certificate.bound.item()
+        assert largest_found(predictor, group, Sum(), sets=16, steps=60) <= bounds[domain.name] + 1e-9
+    assert bounds["sphere"] < 0.99 * bounds["ball"]
+
+
+def test_l1_of_two_variables_on_the_sphere_has_a_small_gap():
+    predictor = distance_predictor("l1", Sphere(), 16, seed=1)
+    for group in groups_of(*BESIDE_CONSTANTS[:3]):
+        (certificate,) = certify(predictor, [group])
+        assert largest_found(predictor, group, sets=16, steps=60) <= certificate.bound.item() + 1e-9
+        assert certificate.gap.item() <= 0.05
+
+
+@pytest.mark.parametrize(("numbers", "halves"), [((3, 2, 1), True), ((3, 1, 1), False)])
+def test_conjunctions_of_rotations_are_a_partition(numbers, halves):
+    """The proof of hardness in certificates.md: the bound 1 is attained if and only if the numbers have two halves."""
+    sizes = torch.tensor([0.0, *numbers], dtype=torch.float64)
+    sizes /= sizes.norm()
+    predictor = random_predictor("rotate", Sphere(), dim=8, dtype=torch.float64)
+    predictor.relations.data.zero_()
+    vectors = predictor.encoder.weight.data.zero_()
+    vectors[1, :4], vectors[2, :4], vectors[3, 0] = sizes, -sizes, 1.0
+    (group,) = groups_of("p(X,'e1'), p(X,'e2') => p(X,'e3')")
+    (certificate,) = certify(predictor, [group])
+    assert certificate.bound.item() == pytest.approx(1, abs=0.01)
+    signs = torch.tensor(list(itertools.product([-1.0, 1.0], repeat=3)), dtype=torch.float64)
+    best = 1 - (signs @ sizes[1:]).abs().min().item()  # at x = ± sizes
+    assert (best == pytest.approx(1)) == halves
+    assert certificate.attained.item() >= best - 1e-3
+    assert (certificate.attained.item() >= 0.99) == halves

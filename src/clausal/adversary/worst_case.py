@@ -15,9 +15,10 @@ from clausal.adversary.clauses import ClauseGroup
 from clausal.bounds.balls.dual import bound_on_balls, largest_on_balls, solve_on_balls
 from clausal.bounds.balls.phases import bound_by_phases
 from clausal.bounds.balls.spectral import bound_by_spectrum
-from clausal.bounds.blocks import AtomBlocks, Bound, LinearForms
+from clausal.bounds.blocks import AtomBlocks, Bound, LinearForms, attained
 from clausal.bounds.boxes.dual import bound_on_boxes, largest_on_boxes, solve_on_boxes
 from clausal.bounds.boxes.reflexive import bound_quadratics
+from clausal.bounds.boxes.whole import bound_whole
 from clausal.bounds.distances.tightest import bound_distances
 from clausal.bounds.distances.triangle import DistanceEdges, largest_of_distances
 from clausal.bounds.regions import Boxes, Discs, Region
@@ -49,11 +50,30 @@ def bound_violation(
         return None
     atoms, place, free = blocks.atoms, blocks.region, blocks.free
     if isinstance(place, Boxes):
-        return bound_quadratics(atoms, forms, place, free) or bound_on_boxes(atoms, forms, place, free)
+        exact = bound_quadratics(atoms, forms, place, free)
+        return exact or _least_on_boxes(atoms, forms, place, free)
     return (
         bound_by_spectrum(atoms, forms, place, free)
         or bound_by_phases(atoms, forms, place, free)
         or bound_on_balls(atoms, forms, place, free)
+    )
+
+
+def _least_on_boxes(atoms: AtomBlocks, forms: LinearForms, boxes: Boxes, free: int) -> Bound | None:
+    """Bound by corners or, where there are too many of them or squares are only touched by tangents, as a whole."""
+    by_corners = bound_on_boxes(atoms, forms, boxes, free)
+    if by_corners is not None and not any(atoms.reflexive(slot) for slot in range(free)):
+        return by_corners
+    whole = bound_whole(atoms, forms, boxes, free)
+    if by_corners is None or whole is None:
+        return by_corners or whole
+    less = whole.value < by_corners.value
+    points = [attained(atoms, forms, one.components.unsqueeze(1)).squeeze(1) for one in (whole, by_corners)]
+    better = (points[0] > points[1])[:, None, None, None]
+    return Bound(
+        torch.minimum(whole.value, by_corners.value),
+        torch.where(less[:, None], whole.weights, by_corners.weights),
+        torch.where(better, whole.components, by_corners.components),
     )
 
 

@@ -27,6 +27,7 @@ from clausal.bounds.balls.alternation import draw
 from clausal.bounds.balls.dual import solve_dual
 from clausal.bounds.blocks import AtomBlocks, Bound, LinearForms
 from clausal.bounds.boxes.reflexive import box_candidates
+from clausal.bounds.climbing import climbed, drawn
 from clausal.bounds.distances.triangle import DistanceEdges, Edge
 from clausal.bounds.regions import Balls, Boxes, Discs, Region
 
@@ -39,8 +40,6 @@ _HALVED = 8
 _CLOSE = 2e-3
 """Bound and attained value are near enough if they differ by this share."""
 _TINY = 1e-12
-_STARTS, _STEPS, _STEP, _SHORTER = 16, 100, 0.4, 0.92
-"""Of the search for a point: where it begins, how often it steps, how far, and how much less each time."""
 _SCALES = [0.5**step for step in range(1, 15)]
 """Steps of the search for λ and t, as shares of them."""
 
@@ -118,7 +117,7 @@ class _Clause:
 
     def bound(self) -> tuple[Tensor, Tensor, Tensor]:
         """Return the bound, λ, and a point of all slots."""
-        point, reached = self._search(self._drawn())
+        point, reached = self._search(drawn(self.free, self.relations.shape[1], self.relations))
         cells = self._first_cells()
         values, weights, likely = self._in_cells(cells)
         for _ in range(_ROUNDS):
@@ -137,25 +136,9 @@ class _Clause:
                 point, reached = other, more
         return values.amax(), weights[values.argmax()], torch.cat([point, self.fixed]).unsqueeze(-1)
 
-    def _drawn(self) -> Tensor:
-        generator = torch.Generator().manual_seed(0)
-        drawn = torch.randn(_STARTS, self.free, self.relations.shape[1], generator=generator, dtype=torch.float64)
-        return self._inside(drawn.to(self.relations))
-
     def _search(self, points: Tensor) -> tuple[Tensor, Tensor]:
-        """Return a point [free, dim] where min over forms is large, and what it is: by steps along the gradient."""
-        best, reached = points[0], points.new_tensor(-torch.inf)
-        for step in range(_STEPS):
-            with torch.enable_grad():
-                moving = points.detach().requires_grad_()
-                values = self._attained(moving)
-                (gradient,) = torch.autograd.grad(values.sum(), moving)
-            place = values.argmax()
-            if values[place] > reached:
-                best, reached = points[place], values[place].detach()
-            length = torch.linalg.vector_norm(gradient.flatten(1), dim=-1)[:, None, None].clamp_min(_TINY)
-            points = self._inside(points + _STEP * _SHORTER**step * gradient / length)
-        return best, reached
+        """Return a point [free, dim] where min over forms is large, and what it is."""
+        return climbed(points, self._attained, self._inside)
 
     def _inside(self, points: Tensor) -> Tensor:
         return self.region.project(points[None, ..., None])[0].squeeze(-1)

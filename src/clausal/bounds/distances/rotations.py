@@ -81,6 +81,10 @@ class Rotations:
         """Return the vector at distance 0 from vectors [clauses, components, 2] under a relation."""
         return _rotated(vectors, relation)
 
+    def length(self, difference: Tensor) -> Tensor:
+        """Return the sum of moduli of a difference [..., components, 2]."""
+        return torch.linalg.vector_norm(difference, dim=-1).sum(-1)
+
     def _beside_constant(self, relation: Tensor, subject: int, object: int) -> tuple[Tensor, Tensor, Tensor] | None:
         """Return a constant turned to where the other slot has distance 0, and the box of that slot; else None."""
         if not isinstance(self.region, Boxes) or (subject < self.free and object < self.free):

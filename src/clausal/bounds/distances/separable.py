@@ -15,7 +15,7 @@ from torch import Tensor
 from clausal.bounds.blocks import Bound, LinearForms
 from clausal.bounds.boxes.mixtures import optimal_mixture
 from clausal.bounds.distances.triangle import DistanceEdges
-from clausal.bounds.regions import Boxes, Discs
+from clausal.bounds.regions import Boxes, Discs, Region
 
 _MOST_POINTS = 1 << 13
 """Clauses with more points than this in a component are not treated."""
@@ -24,8 +24,10 @@ _MOST_NUMBERS = 1 << 23
 
 
 @torch.no_grad()
-def bound_l1(edges: DistanceEdges, forms: LinearForms, region: Boxes | Discs) -> Bound | None:
+def bound_l1(edges: DistanceEdges, forms: LinearForms, region: Region | None) -> Bound | None:
     """Bound min over forms of minus L1 distances, exactly for one form; None where points are too many."""
+    if not isinstance(region, Boxes | Discs):
+        return None
     boxes = region.intervals() if isinstance(region, Discs) else region
     low, high = boxes.low.squeeze(-1), boxes.high.squeeze(-1)  # [clauses, slots, dim]
     values = [_values(edges, slot, low, high) for slot in range(edges.free)]  # [clauses, values, dim] each

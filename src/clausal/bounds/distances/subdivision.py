@@ -16,8 +16,9 @@ from torch import Tensor
 from clausal.bounds.blocks import Bound, LinearForms
 from clausal.bounds.boxes.mixtures import optimal_mixture
 from clausal.bounds.distances.rotations import chord
+from clausal.bounds.distances.translations import Translations
 from clausal.bounds.distances.triangle import DistanceEdges, Edge
-from clausal.bounds.regions import Boxes, Discs
+from clausal.bounds.regions import Boxes, Discs, Region
 
 _SIDE = 12
 """Squares along a side to begin with."""
@@ -28,8 +29,10 @@ _QUARTERS = torch.tensor([[-0.5, -0.5], [-0.5, 0.5], [0.5, -0.5], [0.5, 0.5]], d
 
 
 @torch.no_grad()
-def bound_by_subdivision(edges: DistanceEdges, forms: LinearForms, region: Boxes | Discs) -> Bound | None:
+def bound_by_subdivision(edges: DistanceEdges, forms: LinearForms, region: Region | None) -> Bound | None:
     """Bound min over forms of one variable, nearly exactly for one form; None where there are more variables."""
+    if not isinstance(region, Boxes | Discs) or isinstance(edges.distances, Translations):
+        return None
     if edges.free != 1 or any(min(subject, object) > 0 for _, subject, object in edges.ends):
         return None
     parts = [_Plane(edges, forms, region, clause).bound() for clause in range(len(edges.relations))]

@@ -87,7 +87,7 @@ class Translations:
         if isinstance(differences, DifferenceBall) and self.norm == "l1":
             centred = torch.linalg.vector_norm(differences.centre + relation, ord=1, dim=-1)
             return centred + differences.radius * relation.shape[-1] ** 0.5
-        return self._distance(differences.farthest_from(-relation) + relation)
+        return self.length(differences.farthest_from(-relation) + relation)
 
     def nearest(self, relation: Tensor, subject: int, object: int) -> Tensor:
         """Bound the smallest distance of an atom from below [clauses]."""
@@ -95,7 +95,7 @@ class Translations:
         nearest = differences.nearest_to(-relation) + relation
         if isinstance(differences, DifferenceBall) and self.norm == "l1":
             return torch.linalg.vector_norm(nearest, dim=-1)  # ‖·‖₁ ≥ ‖·‖₂
-        return self._distance(nearest)
+        return self.length(nearest)
 
     def excess(self, head: Tensor, body: Tensor, subject: int, object: int) -> Tensor:
         """Bound the largest distance(head) − distance(body) on one pair of slots [clauses]."""
@@ -105,7 +105,7 @@ class Translations:
         if self.norm == "l1" and isinstance(differences, DifferenceBox):
             best = differences.nearest_to(-body)
             return ((best + head).abs() - (best + body).abs()).sum(-1)
-        return self._distance(head - body)
+        return self.length(head - body)
 
     def maximiser(self, head: Tensor, body: Tensor, subject: int, object: int) -> tuple[Tensor, Tensor]:
         """Return vectors of subject and object at which the excess is large, not all of them in the region."""
@@ -146,7 +146,8 @@ class Translations:
         free = (subject < self.free) + (object < self.free)
         return DifferenceBall(x - y, free, self.ball.sphere and free == 1)
 
-    def _distance(self, difference: Tensor) -> Tensor:
+    def length(self, difference: Tensor) -> Tensor:
+        """Return the length of a difference [..., dim]."""
         if self.norm == "l2-squared":
             return difference.square().sum(-1)
         return torch.linalg.vector_norm(difference, ord=1 if self.norm == "l1" else 2, dim=-1)

@@ -38,6 +38,7 @@ class Distances(Protocol):
     def excess(self, head: Tensor, body: Tensor, subject: int, object: int) -> Tensor: ...
     def maximiser(self, head: Tensor, body: Tensor, subject: int, object: int) -> tuple[Tensor, Tensor]: ...
     def move(self, vectors: Tensor, relation: Tensor) -> Tensor: ...
+    def length(self, difference: Tensor) -> Tensor: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +77,16 @@ class DistanceEdges:
         relation, fixed = way * self.relations[:, atom], self.fixed[:, constant - self.free]
         vectors = fixed.squeeze(-1) if isinstance(self.distances, Translations) else fixed
         return self.distances.move(vectors, relation).view_as(fixed)
+
+    def attained(self, forms: LinearForms, components: Tensor) -> Tensor:
+        """Return min over forms [clauses] at vectors of all slots [clauses, slots, components, size]."""
+        slots = components.squeeze(-1) if isinstance(self.distances, Translations) else components
+        scores = [
+            -self.distances.length(self.distances.move(slots[:, subject], self.relations[:, atom]) - slots[:, object])
+            for atom, subject, object in self.ends
+        ]
+        like = forms.like(self.relations)
+        return (torch.stack(scores, -1) @ like.matrix.T + like.offsets).amin(-1)
 
 
 def bound_by_triangle(edges: DistanceEdges, forms: LinearForms, region: Region | None) -> Bound:
