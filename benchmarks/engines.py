@@ -170,7 +170,6 @@ def mining(options: argparse.Namespace) -> dict[str, Any]:
     cases = {
         "all pairs, one relation": (subjects, np.zeros(size * size, np.int64), objects, 1),
         "200,000 facts, 100,000 relations": (subjects[some], np.arange(2 * many) % many, objects[some], many),
-        "all pairs, 1,000 relations": (subjects, draw.integers(1_000, size=size * size), objects, 1_000),
         "all pairs, 100,000 relations": (subjects, draw.integers(many, size=size * size), objects, many),
     }
     figures = {}
