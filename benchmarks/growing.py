@@ -132,9 +132,10 @@ def hold_out_known(graph: Graph, clauses: list[Clause], settings: Settings, refi
     asked = [_names(graph, row) for row in graph.test[np.isin(graph.test[:, [0, 2]], held[:, [0, 2]]).any(1)]]
     for passes in refine:
         grown = part.update([_names(graph, row) for row in held], refine=passes)
+        mrr, wanted = mrr_of(grown, graph, asked), mrr_of(full, graph, asked)
         print(
             f"  {len(held):,} facts between known entities told, --refine {passes}: "
-            f"MRR {mrr_of(grown, graph, asked):.4f} of {len(asked):,} test facts about them, trained on all {mrr_of(full, graph, asked):.4f}"
+            f"MRR {mrr:.4f} of {len(asked):,} test facts about them, trained on all {wanted:.4f}"
         )
 
 
