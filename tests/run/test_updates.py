@@ -185,6 +185,8 @@ def test_facts_that_are_both_told_and_withdrawn_or_known_are_refused(run):
         run.update(remove=names(run.graph, run.graph.train))
     with pytest.raises(InputError, match="0 or more passes"):
         run.update(NEW, refine=-1)
+    with pytest.raises(InputError, match="refine = 0 leaves none"):
+        run.update(NEW, refine=0, refine_new=True)
 
 
 def test_an_entity_without_facts_is_told_of(run):

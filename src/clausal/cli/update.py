@@ -59,8 +59,6 @@ def update(
 
     if facts is None and remove is None:
         raise InputError("nothing to update: name a file of new facts, or of facts to withdraw (--remove FILE)")
-    if refine_new and not refine:
-        raise InputError("--refine-new needs passes to refine in; leave out --refine 0")
     check_new_folder(out, "choose another --out: the old run stays as it is")
     loaded = load(run, device=device)
     added = None if facts is None else read_graph(facts, whole=True)

@@ -69,7 +69,7 @@ def update_run(
     observer: Observer,
 ) -> Run:
     """Return a run on the changed graph, and write it to ``out`` where that is given."""
-    _require_updatable(run, refine_passes)
+    _require_updatable(run, refine_passes, refine_new)
     if descriptions is not None:
         described_encoder_of(run.predictor)
     if out is not None:
@@ -129,10 +129,12 @@ def _read(facts: Any) -> Graph | None:
     return load_graph(facts, valid=0, test=0)
 
 
-def _require_updatable(run: Run, passes: int) -> None:
+def _require_updatable(run: Run, passes: int, new: bool) -> None:
     require_foldable(run.predictor)
     if passes < 0:
         raise InputError(f"refine must be 0 or more passes; got {passes}")
+    if new and not passes:
+        raise InputError("new entities are refined in passes, and refine = 0 leaves none: leave out one of the two")
     if not isinstance(run.predictor.encoder, Table | DescribedEncoder):
         raise InputError(
             "the run has an encoder of its own, which alone knows the vectors of new entities; "
