@@ -8,6 +8,7 @@ import clausal
 from clausal import Graph, InputError, Settings, load, parse_clauses, train
 from clausal.demo import SETTINGS, world
 from clausal.evaluation import evaluate
+from clausal.logic import close
 from clausal.observer import Calling, Observer
 from small_graphs import small_facts
 
@@ -84,17 +85,40 @@ def test_clauses_that_hold_for_all_still_do(domain):
     assert domain == "none" or before.verdicts["holds for all"] >= 3
 
 
-def test_new_entities_stay_where_they_were_folded_in_unless_asked_to_move(run):
+def test_new_entities_stay_where_they_were_folded_in_or_move_with_their_neighbours(run):
     known, new = len(run.graph.entities), len(run.graph.entities) + np.arange(2)
-    folded, refined, together = (
-        run.update(NEW, **how).predictor.encoder.weight for how in ({"refine": 0}, {}, {"refine_new": True})
-    )
+    ways = ({"refine": 0}, {"refine_new": False}, {"refine_new": True}, {})
+    folded, refined, together, default = (run.update(NEW, **how).predictor.encoder.weight for how in ways)
     assert torch.equal(refined[new], folded[new])
     assert not torch.equal(together[new], folded[new])
+    assert torch.equal(default, together)  # clauses derive something about both
     neighbour = run.graph.entities.id("person 01")
     for one in (refined, together):
         moved = torch.nonzero((one[:known] != run.predictor.encoder.weight).any(1)).flatten().tolist()
         assert moved == [neighbour]
+
+
+def test_without_clauses_new_entities_stay_where_they_were_folded_in():
+    free = train(Graph.from_triples(small_facts()), (), Settings.from_mapping(ABOUT))
+    assert torch.equal(free.update(NEW).predictor.encode_all(), free.update(NEW, refine_new=False).predictor.encode_all())
+
+
+def test_what_clauses_derive_about_new_entities_counts_as_told(run):
+    told = [("person 01", "manages", "zoe"), ("zoe", "manages", "max")]
+    alone = run.update(told, refine=0)
+    every = names(alone.graph, close(alone.graph, run.clauses).facts)[len(alone.graph.train) :]
+    derived = [fact for fact in every if "zoe" in fact or "max" in fact]
+    assert {("zoe", "works_with", "person 01"), ("max", "works_with", "zoe")} <= set(derived)
+    both = run.update(told + derived, refine=0)
+    assert torch.equal(alone.predictor.encode_all(), both.predictor.encode_all())
+    assert len(both.graph.train) == len(alone.graph.train) + len(derived)  # what is derived is no fact of the graph
+
+
+def test_clauses_that_derive_very_much_are_left_out_of_an_update(run, monkeypatch):
+    monkeypatch.setattr("clausal.run.updating._DERIVED_AT_MOST", 1)
+    said = []
+    run.update(NEW, observer=Calling(message=said.append))
+    assert any("derive very much" in sentence for sentence in said)
 
 
 @pytest.mark.parametrize("more", [{}, {"facts": {"training": "1-vs-all", "loss": "softmax"}}])
@@ -185,8 +209,6 @@ def test_facts_that_are_both_told_and_withdrawn_or_known_are_refused(run):
         run.update(remove=names(run.graph, run.graph.train))
     with pytest.raises(InputError, match="0 or more passes"):
         run.update(NEW, refine=-1)
-    with pytest.raises(InputError, match="refine = 0 leaves none"):
-        run.update(NEW, refine=0, refine_new=True)
 
 
 def test_an_entity_without_facts_is_told_of(run):
@@ -258,8 +280,7 @@ def filtered_mrr(grown, graph, asked):
 def test_entities_of_the_demo_are_folded_in_nearly_as_well_as_trained():
     """Without 5 % of the entities, then updated with their train facts: at least 90 % of the full training's MRR.
 
-    On average over three draws, as one draw asks for few facts. What test asks for here follows from what train says,
-    so that new entities are refined too.
+    On average over three draws, as one draw asks for few facts.
     """
     graph, clauses = world()
     full = train(graph, clauses, SETTINGS)
@@ -268,7 +289,7 @@ def test_entities_of_the_demo_are_folded_in_nearly_as_well_as_trained():
         rows, told, asked = without_some_entities(graph, draw)
         assert len(asked) > 50
         part = train(Graph.from_triples(**rows), clauses, SETTINGS)
-        grown = part.update(told, refine_new=True)
+        grown = part.update(told)
         shares.append(filtered_mrr(grown, graph, asked) / full.evaluate(asked).filtered["both"]["mrr"])
         pairs = zip(part.certify(entities=False).clauses, grown.certify(entities=False).clauses, strict=True)
         for before, after in pairs:

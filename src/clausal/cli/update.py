@@ -43,12 +43,14 @@ def update(
         ),
     ] = 30,
     refine_new: Annotated[
-        bool,
+        bool | None,
         typer.Option(
-            "--refine-new",
-            help="Move new entities with them: closer to the new facts, and often further from all others.",
+            "--refine-new/--no-refine-new",
+            help="Move new entities with them: closer to the new facts, and often further from all others; by default "
+            "those about which clauses derive something.",
+            show_default=False,
         ),
-    ] = False,
+    ] = None,
     describe: DescribeOption = None,
     device: DeviceOption = "auto",
     format: FormatOption = Format.table,

@@ -184,7 +184,7 @@ class Run(Shown):
         *,
         remove: Any = None,
         refine: int = 30,
-        refine_new: bool = False,
+        refine_new: bool | None = None,
         descriptions: Mapping[str, Any] | None = None,
         out: str | Path | None = None,
         observer: Observer | None = None,
@@ -192,10 +192,11 @@ class Run(Shown):
         """Return this run on a graph with new facts, about known and new entities, and without those of ``remove``.
 
         Both are given in any form that ``load_graph`` takes: rows of names, a data frame, a file. New entities are
-        folded in: their vectors are solved for while all others and the relations stay as they are. Then ``refine``
-        passes over the facts of what changed move the vectors of known entities, but of none that a clause names; 0
-        leaves them as they are. With ``refine_new`` new entities move with them, which fits the new facts closer and
-        may spoil what else is asked about the new entities. Every clause that held for all entities still does.
+        folded in: their vectors are solved for while all others and the relations stay as they are. What clauses
+        without exceptions derive about them counts as told. Then ``refine`` passes over the facts of what changed move
+        the vectors of known entities, but of none that a clause names; 0 leaves them as they are. With ``refine_new``
+        new entities move with them, which fits the new facts closer and may spoil what else is asked about the new
+        entities; by default those do about which clauses derive something. Every clause that held for all entities still does.
         ``descriptions`` are texts or vectors of new entities by name, for a run that was trained with descriptions.
         ``out`` is a new run directory for the result; this run stays as it is.
         """

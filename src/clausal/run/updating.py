@@ -17,6 +17,7 @@ import clausal
 from clausal.errors import InputError, RunError, count
 from clausal.files import atomic_folder, check_new_folder
 from clausal.graph.changes import Change, change_graph
+from clausal.graph.facts import Facts, no_facts, occur_in
 from clausal.graph.graph import Graph
 from clausal.graph.loading import load_graph
 from clausal.logic.syntax import Constant
@@ -29,6 +30,9 @@ from clausal.run.checkpoint import write_tensors
 from clausal.run.directory import MODEL, write_finished
 from clausal.run.unseen import as_table, described_encoder_of, with_own_vectors
 from clausal.training.folding import REFINE, Limits, fold_in, refine, require_foldable
+
+_DERIVED_AT_MOST = 20
+"""Facts that the closure around new entities may have, for each one that it starts from."""
 
 if TYPE_CHECKING:
     from clausal.fusion import Fusion
@@ -63,13 +67,13 @@ def update_run(
     remove: Any,
     *,
     refine_passes: int,
-    refine_new: bool,
+    refine_new: bool | None,
     descriptions: Mapping[str, Any] | None,
     out: str | Path | None,
     observer: Observer,
 ) -> Run:
     """Return a run on the changed graph, and write it to ``out`` where that is given."""
-    _require_updatable(run, refine_passes, refine_new)
+    _require_updatable(run, refine_passes)
     if descriptions is not None:
         described_encoder_of(run.predictor)
     if out is not None:
@@ -80,10 +84,13 @@ def update_run(
     for note in change.notes:
         observer.message(f"note: {note}")
     texts = _about_new(descriptions, change)
-    predictor = _grown(run, change, observer)
-    moving = _around(change, run, new_ones=refine_new) if refine_passes else torch.empty(0, dtype=torch.int64)
+    derived = _derived(run, change, observer)
+    predictor = _grown(run, change, derived, observer)
+    moving = torch.empty(0, dtype=torch.int64)
+    if refine_passes:
+        moving = _around(change, derived, run, new_ones=refine_new)
     if len(moving):
-        _refine(predictor, change, moving, run, refine_passes, observer)
+        _refine(predictor, change, derived, moving, run, refine_passes, observer)
     if isinstance(run.predictor.encoder, DescribedEncoder):
         predictor = with_own_vectors(run.predictor, predictor, texts, run.settings.descriptions.encoder)
     _check(run, predictor, Limits.of(run.predictor))
@@ -129,12 +136,10 @@ def _read(facts: Any) -> Graph | None:
     return load_graph(facts, valid=0, test=0)
 
 
-def _require_updatable(run: Run, passes: int, new: bool) -> None:
+def _require_updatable(run: Run, passes: int) -> None:
     require_foldable(run.predictor)
     if passes < 0:
         raise InputError(f"refine must be 0 or more passes; got {passes}")
-    if new and not passes:
-        raise InputError("new entities are refined in passes, and refine = 0 leaves none: leave out one of the two")
     if not isinstance(run.predictor.encoder, Table | DescribedEncoder):
         raise InputError(
             "the run has an encoder of its own, which alone knows the vectors of new entities; "
@@ -153,10 +158,34 @@ def _about_new(descriptions: Mapping[str, Any] | None, change: Change) -> dict[i
     return {place: given for place, (_, given) in sorted(found.items())}
 
 
-def _grown(run: Run, change: Change, observer: Observer) -> LinkPredictor:
+def _derived(run: Run, change: Change, observer: Observer) -> Facts:
+    """Return the facts about new entities that follow from the new facts by the run's clauses without exceptions.
+
+    The train facts of all entities that the new facts are about may take part.
+    """
+    from clausal.logic.closure import close
+
+    sure = [clause for clause in run.clauses if clause.certainty == 1]
+    if not sure or not change.new_entities:
+        return no_facts()
+    graph, known = change.graph, len(change.graph.entities) - change.new_entities
+    near = graph.train[np.isin(graph.train[:, [0, 2]], change.added[change.about_new][:, [0, 2]]).any(axis=1)]
+    try:
+        closure = close(graph, sure, facts=near, limit=_DERIVED_AT_MOST * len(near))
+    except RunError:
+        observer.message("note: the clauses derive very much from the new facts; new entities are folded in without it")
+        return no_facts()
+    found = closure.facts[len(near) :]
+    found = found[(found[:, [0, 2]] >= known).any(axis=1)]
+    sizes = len(graph.entities), len(graph.relations)
+    return found[~(occur_in(found, graph.train, *sizes) | occur_in(found, change.withdrawn, *sizes))]
+
+
+def _grown(run: Run, change: Change, derived: Facts, observer: Observer) -> LinkPredictor:
     """Return the model with a vector for each new entity, as a table; the old one is not changed."""
     old, graph = as_table(run.predictor), change.graph
-    train, facts = (torch.from_numpy(part) for part in (run.graph.train, change.added[change.about_new]))
+    about_new = np.concatenate([change.added[change.about_new], derived])
+    train, facts = (torch.from_numpy(part) for part in (run.graph.train, about_new))
     new = fold_in(old, train, facts, change.new_entities, run.settings, observer=observer)
     vectors = torch.cat([old.encode_all().detach(), new])
     sizes = len(graph.entities), len(graph.relations)
@@ -167,28 +196,44 @@ def _grown(run: Run, change: Change, observer: Observer) -> LinkPredictor:
     return grown.eval()
 
 
-def _around(change: Change, run: Run, *, new_ones: bool) -> Tensor:
+def _around(change: Change, derived: Facts, run: Run, *, new_ones: bool | None) -> Tensor:
     """Return the entities that a refinement moves: those of changed facts that no clause names, as sorted ids.
 
-    New ones are among them if asked for. Else they stay where they were folded in, among entities that are like them;
-    new ones and their neighbours, moved together, leave these behind.
+    Unless said otherwise, of the new ones those about which clauses derive something: what is asked about them follows
+    in part from what was told, and they fit it better. Others stay where they were folded in, among entities that are
+    like them; new ones and their neighbours, moved together, leave these behind.
     """
-    entities = change.graph.entities
+    entities, known = change.graph.entities, len(run.graph.entities)
     terms = {term for clause in run.clauses for atom in clause.atoms for term in atom.terms}
     fixed = entities.ids(term.name for term in terms if isinstance(term, Constant))
     touched = np.unique(np.concatenate([change.added, change.withdrawn])[:, [0, 2]])
-    touched = touched if new_ones else touched[touched < len(run.graph.entities)]
+    if new_ones is None:
+        touched = touched[(touched < known) | np.isin(touched, derived[:, [0, 2]])]
+    elif not new_ones:
+        touched = touched[touched < known]
     return torch.from_numpy(np.setdiff1d(touched, fixed).astype(np.int64)).to(run.predictor.device)
 
 
 def _refine(
-    predictor: LinkPredictor, change: Change, moving: Tensor, run: Run, passes: int, observer: Observer
+    predictor: LinkPredictor,
+    change: Change,
+    derived: Facts,
+    moving: Tensor,
+    run: Run,
+    passes: int,
+    observer: Observer,
 ) -> None:
-    train, withdrawn = torch.from_numpy(change.graph.train), torch.from_numpy(change.withdrawn)
+    train = torch.from_numpy(np.concatenate([change.graph.train, derived]))
     vectors = refine(
-        predictor, train, moving, run.settings, passes=passes, withdrawn=withdrawn, limits=Limits.of(run.predictor),
+        predictor,
+        train,
+        moving,
+        run.settings,
+        passes=passes,
+        withdrawn=torch.from_numpy(change.withdrawn),
+        limits=Limits.of(run.predictor),
         observer=observer,
-    )  # fmt: skip
+    )
     assert isinstance(predictor.encoder, Table)
     predictor.encoder.weight.data[moving] = vectors
 
