@@ -96,8 +96,8 @@ def hold_out_entities(
 ) -> None:
     """Train without a twentieth of the entities, update with their train facts, and compare with training on all."""
     full = _timed("train on all", lambda: train(graph, clauses, settings))
-    ways = [(passes, new) for passes in refine for new in ((False, True) if passes else (False,))]
-    shares: dict[tuple[int, bool], list[float]] = {way: [] for way in ways}
+    ways = [(passes, new) for passes in refine for new in ((None, False, True) if passes else (None,))]
+    shares: dict[tuple[int, bool | None], list[float]] = {way: [] for way in ways}
     for draw in range(draws):
         known, facts, test, hidden = without_entities(graph, seed=draw)
         part = _timed("train without 5 % of the entities", partial(train, known, clauses, settings))
@@ -117,8 +117,8 @@ def hold_out_entities(
         print(f"{_way(passes, new)}: {np.mean(values):.1%} of the MRR of a training on all, mean of {draws}")
 
 
-def _way(passes: int, new: bool) -> str:
-    return f"--refine {passes}{' --refine-new' if new else ''}"
+def _way(passes: int, new: bool | None) -> str:
+    return f"--refine {passes}" + ("" if new is None else " --refine-new" if new else " --no-refine-new")
 
 
 def hold_out_known(graph: Graph, clauses: list[Clause], settings: Settings, refine: Sequence[int]) -> None:
