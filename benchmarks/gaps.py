@@ -1,6 +1,6 @@
 """How wide certificates of TransE and RotatE are beside constants: bounds next to the best that a search finds.
 
-    python benchmarks/gaps.py [--scorers rotate l2] [--dims 16] [--seeds 0] [--out FILE]
+    python benchmarks/gaps.py [--scorers rotate l2] [--places sphere cube] [--dims 64] [--seeds 0] [--out FILE]
 
 Random models on every region, clauses of many shapes, under all semantics that have bounds. The search is independent
 of the bounds: projected steps of falling length along the gradient of the violation from 128 starts, random vectors and
@@ -11,6 +11,7 @@ found and what the certificate attained. No bound may be below what was found.
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -62,10 +63,10 @@ _STARTS, _STEPS, _AGAIN = 64, 200, 16
 def main() -> None:
     """Measure, print and store the gaps."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--scorers", nargs="*", default=["rotate", "l2"], help="rotate, or norms of TransE")
-    parser.add_argument("--places", nargs="*", default=list(PLACES))
+    parser.add_argument("--scorers", nargs="*", default=["rotate"], help="rotate, or norms of TransE")
+    parser.add_argument("--places", nargs="*", choices=PLACES, default=["sphere", "ball"])
     parser.add_argument("--shapes", nargs="*", default=list(SHAPES))
-    parser.add_argument("--dims", type=int, nargs="*", default=[16])
+    parser.add_argument("--dims", type=int, nargs="*", default=[64])
     parser.add_argument("--seeds", type=int, nargs="*", default=[0])
     parser.add_argument("--out", type=Path, default=ROOT / "results/benchmarks/gaps.json")
     options = parser.parse_args()
@@ -79,7 +80,7 @@ def main() -> None:
                     found = [one for text in options.shapes for one in gaps(predictor, text, PLACES[place][1])]
                     rows += [{"scorer": scorer, "dim": dim, "region": place, "seed": seed, **one} for one in found]
                     _print(rows[-len(found) :], f"{scorer}, dim {dim}, {place}, seed {seed}")
-    store(options.out, {"rows": rows})
+    store(options.out, {"command": "python benchmarks/gaps.py " + " ".join(sys.argv[1:]), "rows": rows})
     beaten = [row for row in rows if row["found"] > row["bound"] * (1 + 1e-9) + 1e-9]
     print(f"{len(rows)} certificates, {len(beaten)} beaten: {beaten}" if beaten else f"{len(rows)}, none beaten")
 

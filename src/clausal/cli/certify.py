@@ -200,8 +200,8 @@ def _decided(result: Certification) -> str:
     decided = [one.decisions for one in result.clauses if one.decisions is not None]
     if not decided:
         return (
-            "what is accepted was not counted: a run with at least 20 valid facts has calibrated thresholds, "
-            "and --no-entities leaves it out"
+            "what the run would accept was not counted: --no-entities leaves it out, and without calibrated "
+            "thresholds, which take 20 valid facts, a run accepts nothing"
         )
     accepted, broken = sum(one.accepted for one in decided), sum(one.broken for one in decided)
     return (

@@ -55,9 +55,17 @@ def advice(run: Run) -> str:
     if run.clauses:
         lines += [
             f"clauses that hold for certain can put what follows first: clausal evaluate {path} --ranking entailed",
-            "clauses that must hold for entities to come: mark them <hard>, and clausal certify can prove it",
+            _about_hard(run, path),
         ]
     return "\n".join(lines)
+
+
+def _about_hard(run: Run, path: str) -> str:
+    """Return how clauses become hard or, where some are, how that is proven."""
+    kept = run.settings.clauses.hard
+    if kept == "all" or (kept == "marked" and any(clause.hard for clause in run.clauses)):
+        return f"what is hard holds for every entity, seen or not; the proof: clausal certify {path} --tolerance 0"
+    return "clauses that must hold for entities to come: mark them <hard>, and clausal certify can prove it"
 
 
 def say_votes(fusion: Fusion) -> None:

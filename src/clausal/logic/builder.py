@@ -168,6 +168,8 @@ def _known_mistake(text: str, position: int, accepts: set[str]) -> str | None:
         return "a ')' without its '('"
     if character == "<" and "WEIGHT" in accepts:
         return f"a weight is a number, as in <0.9>, or <{HARD}>"
+    if character == "<" and "$END" in accepts:
+        return f"a clause has one weight or <{HARD}>, and this is its second"
     return None
 
 

@@ -196,9 +196,9 @@ class Run(Shown):
         without exceptions derive about them counts as told. Then ``refine`` passes over the facts of what changed move
         the vectors of known entities, but of none that a clause names; 0 leaves them as they are. With ``refine_new``
         new entities move with them, which fits the new facts closer and may spoil what else is asked about the new
-        entities; by default those do about which clauses derive something. Every clause that held for all entities still does.
-        ``descriptions`` are texts or vectors of new entities by name, for a run that was trained with descriptions.
-        ``out`` is a new run directory for the result; this run stays as it is.
+        entities; by default those do about which clauses derive something. Every clause that held for all entities
+        still does. ``descriptions`` are texts or vectors of new entities by name, for a run that was trained with
+        descriptions. ``out`` is a new run directory for the result; this run stays as it is.
         """
         from clausal.run.updating import update_run
 
