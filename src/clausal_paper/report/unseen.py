@@ -18,7 +18,7 @@ _METHODS = {
 }
 _FOLDED = {
     "fold-in": "k of its facts, folded in",
-    "refined": "k of its facts, folded in, its neighbours refined",
+    "refined": "k of its facts, as an update does",
     "refined together": "k of its facts, folded in and refined with its neighbours",
 }
 _PARTS = {"all": "test", "test-unseen-seen": "unseen–seen", "test-unseen-unseen": "unseen–unseen"}
