@@ -38,7 +38,7 @@ class Features:
     rows: Rows
     weights: Tensor | None = None  # [width], of n-grams
     shift: Tensor | None = None  # [width], of vectors
-    scale: Tensor | None = None  # [width, width], of vectors; [] in runs of version 0.2
+    scale: Tensor | None = None  # [width, width], of vectors; [] in older runs
 
     def extended(self, rows: Rows) -> Features:
         """Return the features of these entities and of more."""

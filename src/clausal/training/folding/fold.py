@@ -21,7 +21,7 @@ from clausal.training.folding.start import start_vectors
 PASSES = 15
 """Passes over the facts of new entities."""
 REFINE = 30
-"""Passes over the facts of all that changed, for new entities and their neighbours together."""
+"""Passes over the facts of all that changed, which move what was there before."""
 _BATCHES = 10
 """Batches in a pass over known facts, as a training has them."""
 _RATE = 0.5
