@@ -73,3 +73,10 @@ def test_the_hash_never_changes():
     ]
     assert hashed_ngrams(["a small domestic dog"], 32768).columns.tolist() == expected
     assert hashed_ngrams(["A SMALL, domestic dog."], 32768).columns.tolist() == expected
+
+
+@given(st.lists(st.text(max_size=40), max_size=5))
+def test_fewer_buckets_can_be_had_without_hashing_again(texts):
+    again, folded = hashed_ngrams(texts, 64), hashed_ngrams(texts, 1 << 17).folded(64)
+    np.testing.assert_array_equal(folded.starts, again.starts)
+    np.testing.assert_array_equal(folded.columns, again.columns)

@@ -88,9 +88,10 @@ def features_of(
     N-grams are hashed to so many ``buckets``; by default to as many as keep them apart, up to ``MOST_BUCKETS``.
     """
     if kind == "ngrams":
-        texts = [str(text) for text in described]
-        buckets = buckets or _enough_buckets(texts)
-        grams = hashed_ngrams(texts, buckets)
+        grams = hashed_ngrams([str(text) for text in described], buckets or MOST_BUCKETS)
+        if buckets is None:
+            buckets = _enough_buckets(len(np.unique(grams.columns)))
+            grams = grams.folded(buckets)
         owner = np.repeat(np.arange(len(described)), np.diff(grams.starts))
         common = np.bincount(grams.columns[seen[owner]], minlength=buckets)
         weights = np.where(common > 1, np.log((1 + seen.sum()) / (1 + common)), 0).astype(np.float32)
@@ -105,10 +106,9 @@ def features_of(
     return Features(kind, _dense(vectors, *statistics), None, *statistics)
 
 
-def _enough_buckets(texts: Sequence[str]) -> int:
+def _enough_buckets(distinct: int) -> int:
     """Return the power of two that is at least twice the number of distinct n-grams, within limits."""
-    used = len(np.unique(hashed_ngrams(texts, MOST_BUCKETS).columns))
-    return int(min(MOST_BUCKETS, max(_LEAST_BUCKETS, 1 << (2 * used).bit_length())))
+    return int(min(MOST_BUCKETS, max(_LEAST_BUCKETS, 1 << (2 * distinct).bit_length())))
 
 
 def _statistics(vectors: Floats) -> tuple[Tensor, Tensor]:

@@ -28,6 +28,11 @@ class Grams(NamedTuple):
     starts: NDArray[np.int64]
     columns: NDArray[np.int64]
 
+    def folded(self, buckets: int) -> Grams:
+        """Return the same texts by fewer buckets, which divide those that they have."""
+        texts = len(self.starts) - 1
+        return _grams(np.repeat(np.arange(texts), np.diff(self.starts)), self.columns, texts, buckets)
+
 
 def hashed_ngrams(texts: Sequence[str], buckets: int) -> Grams:
     """Return the buckets that the n-grams of each text fall into."""
@@ -42,8 +47,12 @@ def hashed_ngrams(texts: Sequence[str], buckets: int) -> Grams:
     pieces, of_piece = _pieces(letters, inside, owner)
     hashes = np.concatenate([_mixed(words, _WORD), _mixed(pairs, _PAIR), _mixed(pieces, _PIECE)])
     texts_of = np.concatenate([of_word, of_word[1:][follows], of_piece])
-    keys = np.unique(texts_of * np.int64(buckets) + (hashes % np.uint64(buckets)).astype(np.int64))
-    starts = np.searchsorted(keys, np.arange(len(texts) + 1, dtype=np.int64) * buckets)
+    return _grams(texts_of, (hashes % np.uint64(buckets)).astype(np.int64), len(texts), buckets)
+
+
+def _grams(texts_of: NDArray[np.int64], columns: NDArray[np.int64], texts: int, buckets: int) -> Grams:
+    keys = np.unique(texts_of * np.int64(buckets) + columns % buckets)
+    starts = np.searchsorted(keys, np.arange(texts + 1, dtype=np.int64) * buckets)
     return Grams(starts.astype(np.int64), keys % buckets)
 
 
