@@ -22,9 +22,14 @@ def show_clauses(run: Run, names: DisplayNames) -> None:
     rows = [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
     if not rows:
         return
+    from clausal.run.clause_uses import HARD, LOSS, VOTE, clause_uses
+
+    uses = clause_uses(run)
+    if len(uses) == len(rows):
+        rows = [row | {"used": used} for row, used in zip(rows, uses, strict=True)]
     shown = sorted(rows, key=_effect, reverse=True)[:_SHOWN]
-    used = sum(row.get("used") == "loss" for row in rows)
-    title = f"clauses: {used:,} of {len(rows):,} are used in the loss; MRR is of their heads' valid facts in the race"
+    counts = ", ".join(f"{name} {sum(name in str(row.get('used')) for row in rows):,}" for name in (LOSS, HARD, VOTE))
+    title = f"{count(len(rows), 'clause')} ({counts}); MRR is of their heads' valid facts in the race, with the loss"
     print_table([row | {"clause": _shown(str(row.get("clause")), names)} for row in shown], title)
     if len(rows) > len(shown):
         say(f"and {count(len(rows) - len(shown), 'more clause')}: in {run.path}/metrics.json")
@@ -44,7 +49,7 @@ def _shown(text: str, names: DisplayNames) -> str:
 def _effect(row: dict[str, Any]) -> tuple[bool, float]:
     before, after = row.get("mrr without"), row.get("mrr with")
     change = abs(after - before) if isinstance(before, float) and isinstance(after, float) else 0.0
-    return row.get("used") == "loss", change
+    return "loss" in str(row.get("used")), change
 
 
 def advice(run: Run) -> str:

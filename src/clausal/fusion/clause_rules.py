@@ -31,13 +31,27 @@ class ClauseRules:
 
 def rules_of_clauses(clauses: Sequence[Clause], graph: Graph, edges: Edges) -> ClauseRules:
     """Return the clauses that can vote as rules with their counts in train."""
+    attributes = Attributes.of(edges)
+    paths, pairs, left_out = _sorted_out(clauses, graph, attributes)
+    return ClauseRules(VotingRules(_measured(edges, paths), _counted(attributes, pairs)), tuple(left_out))
+
+
+def clauses_without_votes(clauses: Sequence[Clause], graph: Graph) -> list[LeftOut]:
+    """Return the clauses that cannot vote, with the reasons."""
+    edges = Edges(graph.train, len(graph.entities), len(graph.relations))
+    return _sorted_out(clauses, graph, Attributes.of(edges))[-1]
+
+
+def _sorted_out(
+    clauses: Sequence[Clause], graph: Graph, attributes: Attributes
+) -> tuple[list[tuple[int, tuple[int, ...]]], list[tuple[int, int]], list[LeftOut]]:
+    """Return the paths, the pairs of attributes, and what is neither."""
     found = encode_rules(clauses, graph.entities, graph.relations)
     left_out = list(found.left_out)
-    attributes = Attributes.of(edges)
     paths: list[tuple[int, tuple[int, ...]]] = []
     pairs: list[tuple[int, int]] = []
     for rule in found.rules:
-        path, pair = _path(rule, edges.relations), _attributes(rule, edges.relations)
+        path, pair = _path(rule, attributes.relations), _attributes(rule, attributes.relations)
         if path is not None:
             paths.append(path)
         elif pair is None:
@@ -48,7 +62,7 @@ def rules_of_clauses(clauses: Sequence[Clause], graph: Graph, edges: Edges) -> C
                 left_out.append(LeftOut(rule.clause, _UNSEEN))
             else:
                 pairs.append((body, head))
-    return ClauseRules(VotingRules(_measured(edges, paths), _counted(attributes, pairs)), tuple(left_out))
+    return paths, pairs, left_out
 
 
 def joined_rules(parts: Sequence[VotingRules]) -> VotingRules:

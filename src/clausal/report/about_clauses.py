@@ -11,6 +11,7 @@ from clausal.graph.facts import occur_in
 from clausal.logic.html import clause_html
 from clausal.report.material import Material
 from clausal.run import ClauseCertificate
+from clausal.run.clause_uses import clause_uses
 from clausal.run.html import verdict_html
 
 SHOWN = 500
@@ -86,6 +87,9 @@ def changes_section(material: Material) -> Html:
     rows = [row for row in race if isinstance(row, Mapping)] if isinstance(race, list) else []
     if rows:
         columns = ("clause", "kind", "confidence", "used", "weight", "valid facts", "mrr without", "mrr with")
+        uses = clause_uses(material.run)
+        if len(uses) == len(rows):
+            rows = [{**row, "used": used} for row, used in zip(rows, uses, strict=True)]
         shown = [{name: _plain(row.get(name)) for name in columns} for row in rows[:SHOWN]]
         found += [
             tag("h3", "Each clause in the race for settings"),
