@@ -1,11 +1,12 @@
 """A search for vectors that break a one-atom clause of ComplEx; it knows nothing of orders: numpy, double precision.
 
 From each start, X and Y take turns: with the other one fixed, the violation is linear in a vector, so that its best
-choice is known: the ones of the cube where the gradient is positive, or the gradient itself, of norm 1, on the
-sphere.
+choice is known: the corner of a box where the gradient points, or the gradient itself, of norm 1, on the sphere.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,16 +24,18 @@ def worst_violation(
     """Return the largest body − head that was found over the domain, and the rounding of its own arithmetic.
 
     The clause reads b(X, Y) ⇒ h(X, Y) or b(X, Y) ⇒ h(Y, X). Of a reciprocal model, its fact score is attacked and the
-    answers in both directions. The cone is searched like the cube: a violation there grows with the vectors.
+    answers in both directions. Where numbers have no bound, they are searched from 0, or −1, to 1: a violation there
+    grows with the vectors.
     """
-    generator, domain = np.random.default_rng(seed), predictor.domain.name
+    generator = np.random.default_rng(seed)
+    lowest = None if predictor.domain.name == "sphere" else _lowest(predictor)
     worst, rounding = -np.inf, 0.0
     for lower, upper in _readings(predictor, clause, relations):
         difference = lower - upper
-        x = _start(generator, starts, len(difference), domain)
+        x = _start(generator, starts, len(difference), lowest)
         for _ in range(_TURNS):
-            y = _best(x * difference, domain)
-            x = _best(y * difference.conj(), domain)
+            y = _best(x * difference, lowest)
+            x = _best(y * difference.conj(), lowest)
             worst = max(worst, float((x * difference * y.conj()).real.sum(1).max()))
         rounding = max(rounding, float(np.finfo(np.float64).eps * (np.abs(lower).sum() + np.abs(upper).sum())))
     return worst, rounding
@@ -65,17 +68,28 @@ def _parts(clause: Clause) -> tuple[str, str, bool]:
     return body, heads[-1] if heads else body, rule == "inverse"
 
 
-def _start(generator: np.random.Generator, starts: int, dim: int, domain: str) -> Vectors:
-    shape = (2, starts, dim)
-    if domain == "sphere":
-        real, imaginary = generator.normal(size=shape)
-        return _best(real + 1j * imaginary, domain)
-    real, imaginary = generator.random(shape) * (generator.random(shape) < generator.random((1, starts, 1)))
+def _lowest(predictor: LinkPredictor) -> Vectors:
+    """Return the lowest real and imaginary parts of vectors: 0 where they are never negative, else −1."""
+    real, imaginary = np.split(predictor.domain.never_negative(predictor.scorer.dim).numpy() - 1.0, 2)
     return np.asarray(real + 1j * imaginary)
 
 
-def _best(gradient: Vectors, domain: str) -> Vectors:
-    if domain == "sphere":
+def _start(generator: np.random.Generator, starts: int, dim: int, lowest: Vectors | None) -> Vectors:
+    shape = (2, starts, dim)
+    if lowest is None:
+        real, imaginary = generator.normal(size=shape)
+        return _best(real + 1j * imaginary, lowest)
+    real, imaginary = generator.random(shape) * (generator.random(shape) < generator.random((1, starts, 1)))
+    return np.asarray(real * _spread(lowest.real, generator, real) + 1j * imaginary * _spread(lowest.imag, generator, real))
+
+
+def _spread(lowest: NDArray[np.float64], generator: np.random.Generator, like: NDArray[np.float64]) -> Any:
+    """Return signs: 1 where numbers are never negative, else one of both."""
+    return np.where((lowest < 0) & (generator.random(like.shape) < 0.5), -1.0, 1.0)
+
+
+def _best(gradient: Vectors, lowest: Vectors | None) -> Vectors:
+    if lowest is None:
         norms = np.linalg.norm(gradient, axis=1, keepdims=True)
         return np.asarray(gradient / np.where(norms > 0, norms, 1))
-    return (gradient.real > 0) + 1j * (gradient.imag > 0)
+    return np.where(gradient.real > 0, 1.0, lowest.real) + 1j * np.where(gradient.imag > 0, 1.0, lowest.imag)

@@ -53,6 +53,13 @@ class ModelSettings(_Section):
         "vectors without negative numbers, or anywhere",
     )
     box: tuple[Real, Real] = Field((-1.0, 1.0), description="lower and upper bound of the domain `box`")
+    free: float = Field(
+        0.0,
+        ge=0,
+        lt=1,
+        description="share of the components on the domain `cone` that can be negative all the same; there, hard clauses "
+        "make relations equal",
+    )
     encoder: Literal["table", "frozen"] = Field(
         "table",
         description="a trainable vector for each entity, or pre-trained vectors that stay as they are",

@@ -14,7 +14,7 @@ from clausal.config import ModelSettings, Settings
 from clausal.errors import InputError
 from clausal.graph.graph import Graph
 from clausal.model.described import DescribedEncoder
-from clausal.model.domains import DOMAINS, Box, Domain
+from clausal.model.domains import DOMAINS, Box, Cone, Domain
 from clausal.model.encoders import FrozenTable, Table
 from clausal.model.features import Features
 from clausal.model.model_f import PairPredictor
@@ -148,7 +148,7 @@ def build_predictor(
     """
     sizes = {"num_entities": num_entities, "num_relations": num_relations}
     scorer = scorer or build_scorer(settings)
-    domain = build_domain(settings)
+    domain = build_domain(settings, scorer)
     if isinstance(scorer, ModelF):
         if encoder is not None:
             raise InputError(f"{scorer.name} has a vector for each entity pair and takes no encoder of entities")
@@ -175,9 +175,14 @@ def build_scorer(settings: ModelSettings) -> Scorer:
     return kind(settings.dim)
 
 
-def build_domain(settings: ModelSettings) -> Domain:
-    """Build the domain that the settings name."""
-    return Box(*settings.box) if settings.domain == "box" else DOMAINS[settings.domain]()
+def build_domain(settings: ModelSettings, scorer: Scorer | None = None) -> Domain:
+    """Build the domain that the settings name, for the scorer that they name or another one."""
+    if settings.domain == "box":
+        return Box(*settings.box)
+    if settings.domain == "cone":
+        terms = (scorer or SCORERS[settings.scorer]).terms
+        return Cone(settings.free, terms.parts if terms else 1)
+    return DOMAINS[settings.domain]()
 
 
 def find_device(name: str, option: str = "train.device") -> torch.device:

@@ -46,6 +46,10 @@ class Domain(ABC):
     ) -> Tensor:
         """Draw vectors of the given shape [..., dim] from all over the domain."""
 
+    def never_negative(self, dim: int) -> Tensor:
+        """Say of each number of a vector whether it is never negative. Shape [dim]."""
+        return torch.zeros(dim, dtype=torch.bool)
+
     def farthest(self, directions: Tensor) -> Tensor:
         """Return the vectors of the domain that lie farthest in directions [..., dim]: they maximise ⟨direction, h⟩."""
         raise InputError(
@@ -146,6 +150,9 @@ class Box(Domain):
     def projection(self) -> Projection:
         return Projection("clip", self.low, self.high)
 
+    def never_negative(self, dim: int) -> Tensor:
+        return torch.full((dim,), self.low >= 0)
+
     def project(self, vectors: Tensor) -> Tensor:
         return vectors.clamp(self.low, self.high)
 
@@ -178,16 +185,35 @@ class Cube(Box):
 
 
 class Cone(Domain):
-    """All vectors without negative numbers, hᵢ ≥ 0: the cube without its upper bound."""
+    """All vectors without negative numbers, hᵢ ≥ 0: the cube without its upper bound.
+
+    A share of the components can be ``free`` to be negative: the last ones of each of the ``parts`` that a scorer cuts
+    vectors into, such as real and imaginary parts.
+    """
 
     name = "cone"
 
+    def __init__(self, free: float = 0.0, parts: int = 1) -> None:
+        if not 0 <= free < 1:
+            raise InputError(f"model.free: the share {free} of free components must be at least 0 and below 1")
+        self.free, self.parts = free, parts
+        self._bounds: dict[int, Tensor] = {}
+
     @property
-    def projection(self) -> Projection:
-        return Projection("clip", 0.0)
+    def projection(self) -> Projection | None:
+        return None if self.free else Projection("clip", 0.0)
+
+    def never_negative(self, dim: int) -> Tensor:
+        components = dim // self.parts
+        return (torch.arange(components) < round((1 - self.free) * components)).repeat(self.parts)
 
     def project(self, vectors: Tensor) -> Tensor:
-        return vectors.clamp_min(0.0)
+        if not self.free:
+            return vectors.clamp_min(0.0)
+        return torch.maximum(vectors, self._lowest(vectors))
+
+    def can_move(self, vectors: Tensor, steps: Tensor) -> Tensor:
+        return ~((vectors <= self._lowest(vectors)) & (steps < 0))
 
     def sample(
         self,
@@ -195,7 +221,19 @@ class Cone(Domain):
         generator: torch.Generator | None = None,
         device: torch.device | None = None,
     ) -> Tensor:
-        return torch.randn(shape, generator=generator, device=device).abs()
+        drawn = torch.randn(shape, generator=generator, device=device)
+        return torch.where(self.never_negative(shape[-1]).to(drawn.device), drawn.abs(), drawn)
+
+    def _lowest(self, vectors: Tensor) -> Tensor:
+        """Return the lower bounds [dim] of numbers of vectors [..., dim]."""
+        dim = vectors.shape[-1]
+        if dim not in self._bounds or self._bounds[dim].device != vectors.device:
+            never = self.never_negative(dim).to(vectors.device)
+            self._bounds[dim] = torch.zeros(dim, device=vectors.device).masked_fill(~never, -torch.inf)
+        return self._bounds[dim].to(vectors.dtype)
+
+    def __repr__(self) -> str:
+        return f"Cone({self.free}, {self.parts})" if self.free else "Cone()"
 
 
 class Unbounded(Domain):
@@ -223,8 +261,3 @@ class Unbounded(Domain):
 
 
 DOMAINS: dict[str, type[Domain]] = {kind.name: kind for kind in (Sphere, Cube, Ball, Box, Cone, Unbounded)}
-
-
-def is_non_negative(domain: Domain) -> bool:
-    """Tell whether no vector of a domain has a negative number."""
-    return isinstance(domain, Cone) or (isinstance(domain, Box) and domain.low >= 0)

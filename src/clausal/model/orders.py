@@ -2,7 +2,7 @@
 
 A scorer φ_r(x, y) = Σ M(r)ₛₜ xₛ yₜ has φ_b ≤ φ_h for all x, y ≥ 0 if and only if M(b) ≤ M(h) in every entry. Where each
 entry is a parameter, or minus one, that is an order of parameters: a parameter with one sign must not be larger in b
-than in h, and one that occurs with both signs must be equal. Reading h from object to subject puts M(h)ᵀ in the place
+than in h, and one that occurs with both signs, or beside a number of x or y that can be negative, must be equal. Reading h from object to subject puts M(h)ᵀ in the place
 of M(h), which permutes the parameters and changes signs.
 """
 
@@ -29,7 +29,7 @@ class Orbits:
     columns: Tensor
     sign: int = 1
     equal: bool = False
-    """Whether entries of M hold the parameters with both signs."""
+    """Whether xₛ yₜ times an entry of M that holds the parameters can have both signs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,34 +37,77 @@ class ParameterOrder:
     """All parameters of a relation by how they are ordered.
 
     ``transposes`` tells whether M(r)ᵀ is the matrix of other parameters at all. ``subjects`` and ``objects`` are the
-    numbers of an entity's vector that count in each place.
+    numbers of an entity's vector that count in each place; ``never_negative`` [dim] tells which never are.
     """
 
     orbits: tuple[Orbits, ...]
     transposes: bool
     subjects: Tensor
     objects: Tensor
+    never_negative: Tensor
+
+    @property
+    def only_equal(self) -> bool:
+        """Whether one relation scores at most what another does only where they are equal."""
+        return all(one.equal for one in self.orbits)
 
 
-def parameter_order(scorer: Scorer) -> ParameterOrder | None:
-    """Return how a scorer's relation parameters are ordered; None where M(r) has no such entries."""
+def parameter_order(scorer: Scorer, never_negative: Tensor) -> ParameterOrder | None:
+    """Return how a scorer's relation parameters are ordered; None where M(r) has no such entries.
+
+    ``never_negative`` [dim] tells which numbers of vectors never are.
+    """
+    found = _orbits_of(scorer)
+    if found is None:
+        return None
+    orbits, transposes = found
+    ordered = _ordered_parameters(scorer, never_negative)
+    split = [
+        Orbits(one.columns[:, own], one.sign, one.equal or equal)
+        for one in orbits
+        for both in [ordered[one.columns].all(0)]
+        for own, equal in ((both, False), (~both, True))
+        if bool(own.any())
+    ]
+    every, terms = torch.arange(scorer.dim), scorer.terms
+    places = [every, every[:0] if isinstance(scorer, ModelF) else every]
+    if terms is not None:
+        of_entity = every.view(terms.parts, -1)
+        used = ({term.subject for term in terms.terms}, {term.object for term in terms.terms})
+        places = [of_entity[sorted(parts)].flatten() for parts in used]
+    return ParameterOrder(tuple(split), transposes, *places, never_negative)
+
+
+def _ordered_parameters(scorer: Scorer, never_negative: Tensor) -> Tensor:
+    """Tell of each parameter whether all its entries of M stand beside numbers that are never negative [parameters]."""
+    if isinstance(scorer, RESCAL):
+        return (never_negative.unsqueeze(1) & never_negative).flatten()
+    if scorer.terms is None and not isinstance(scorer, ModelF):  # as in HolE, all numbers meet each parameter
+        return never_negative.all().expand(scorer.relation_dim)
+    parts = 1 if scorer.terms is None else scorer.terms.parts
+    components = never_negative.view(parts, -1).all(0)
+    return components.repeat(scorer.relation_dim // len(components))
+
+
+def _orbits_of(scorer: Scorer) -> tuple[list[Orbits], bool] | None:
+    """Return all parameters of a relation where no vector has a negative number, and whether M(r)ᵀ has some too."""
     every = torch.arange(scorer.dim)
     if isinstance(scorer, ModelF):  # the vectors of (x, y) and of (y, x) are unrelated
-        return ParameterOrder((Orbits(every.unsqueeze(0)),), False, every, every[:0])
+        return [Orbits(every.unsqueeze(0))], False
     if isinstance(scorer, RESCAL):
         at = torch.arange(scorer.relation_dim).view(scorer.dim, scorer.dim)
         above, below = torch.triu_indices(scorer.dim, scorer.dim, 1)
         pairs = torch.stack([at[above, below], at[below, above]])
-        return ParameterOrder((Orbits(at.diagonal().unsqueeze(0)), Orbits(pairs)), True, every, every)
+        return [Orbits(at.diagonal().unsqueeze(0)), Orbits(pairs)], True
     if isinstance(scorer, HolE):  # M(r)ₛₜ is the parameter t − s, modulo dim
         alone = torch.arange(0, scorer.dim, max(1, scorer.dim // 2)) if scorer.dim % 2 == 0 else every[:1]
         first = torch.arange(1, (scorer.dim + 1) // 2)
         pairs = torch.stack([first, scorer.dim - first])
-        return ParameterOrder((Orbits(alone.unsqueeze(0)), Orbits(pairs)), True, every, every)
-    return None if scorer.terms is None else _order_of_terms(scorer, scorer.terms)
+        return [Orbits(alone.unsqueeze(0)), Orbits(pairs)], True
+    return None if scorer.terms is None else _orbits_of_terms(scorer, scorer.terms)
 
 
-def _order_of_terms(scorer: Scorer, terms: Terms) -> ParameterOrder | None:
+def _orbits_of_terms(scorer: Scorer, terms: Terms) -> tuple[list[Orbits], bool] | None:
     """Read the order off trilinear terms: each is an entry of M, and its weight is the sign."""
     entries = {(term.subject, term.object): term for term in terms.terms}
     if len(entries) < len(terms.terms):
@@ -88,7 +131,4 @@ def _order_of_terms(scorer: Scorer, terms: Terms) -> ParameterOrder | None:
             orbits.append(Orbits(columns[both], int(sign), min(weights[part]) < 0))
     if any(one.sign < 0 and not one.equal for one in orbits):
         return None
-    of_entity = torch.arange(scorer.dim).view(terms.parts, -1)
-    subjects = of_entity[sorted({term.subject for term in terms.terms})].flatten()
-    objects = of_entity[sorted({term.object for term in terms.terms})].flatten()
-    return ParameterOrder(tuple(orbits), transposes, subjects, objects)
+    return orbits, transposes

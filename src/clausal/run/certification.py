@@ -24,7 +24,6 @@ from clausal.logic import check_clauses
 from clausal.logic.normal_forms import simplified
 from clausal.logic.shape import AtomShape, Slot
 from clausal.logic.syntax import Clause, Implies
-from clausal.model.domains import is_non_negative
 from clausal.model.predictor import LinkPredictor
 from clausal.observer import Observer
 from clausal.run.verdicts import ClauseCertificate, EntityFigures, Example, Verdict, verdict
@@ -201,7 +200,8 @@ def _certificate(
 @torch.no_grad()
 def _in_domain(predictor: LinkPredictor) -> bool:
     """Tell whether the entities lie where proofs by order hold, as those of a file that was changed may not."""
-    return not is_non_negative(predictor.domain) or bool((predictor.encode_all() >= 0).all())
+    never_negative = predictor.domain.never_negative(predictor.scorer.dim).to(predictor.device)
+    return bool((predictor.encode_all()[:, never_negative] >= 0).all())
 
 
 def _unproven(groups: Sequence[ClauseGroup], known: Sequence[torch.Tensor]) -> list[ClauseGroup]:

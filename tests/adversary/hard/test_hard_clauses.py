@@ -136,7 +136,7 @@ def test_the_order_of_parameters_is_that_of_matrices(scorer):
     def matrix(relation):
         return model.score(unit.unsqueeze(1), relation, unit)
 
-    order = parameter_order(model)
+    order = parameter_order(model, torch.ones(dim, dtype=torch.bool))
     assert sorted(torch.cat([one.columns.flatten() for one in order.orbits]).tolist()) == list(
         range(model.relation_dim)
     )

@@ -59,13 +59,12 @@ class Condition:
         return all(total <= 0 for total in exact)
 
 
-def conditions_of(demand: Below, orbits: Orbits, *, equalities: bool) -> Iterator[Condition]:
+def conditions_of(demand: Below, orbits: Orbits) -> Iterator[Condition]:
     """Say what a demand asks of the parameters of each orbit.
 
-    Where the parameters occur with both signs, and with ``equalities`` wherever vectors have negative numbers, it asks
-    for equal ones. Of several bodies or heads all are made equal there, and all are 0 where a side is empty.
+    Where what stands beside the parameters can have both signs, it asks for equal ones: of several bodies or heads all
+    are made equal there, and all are 0 where a side is empty.
     """
-    strict = orbits.equal or equalities
     for member in range(1 if demand.matrices[0].way == "both" else len(orbits.columns)):
         bodies = [_entries(matrix, orbits, member) for matrix in demand.bodies]
         heads = [_entries(matrix, orbits, member) for matrix in demand.heads]
@@ -73,7 +72,7 @@ def conditions_of(demand: Below, orbits: Orbits, *, equalities: bool) -> Iterato
             [(one, len(heads) or 1) for entries in bodies for one in entries]
             + [(one, -(len(bodies) or 1)) for entries in heads for one in entries]
         )
-        if not strict or len(terms) <= 1 or [abs(factor) for _, factor in terms] == [1, 1]:
+        if not orbits.equal or len(terms) <= 1 or [abs(factor) for _, factor in terms] == [1, 1]:
             found = [terms]
         elif bodies and heads:
             found = [
@@ -84,7 +83,7 @@ def conditions_of(demand: Below, orbits: Orbits, *, equalities: bool) -> Iterato
             ]
         else:
             found = [((node, 1),) for node, _ in terms]
-        yield from (Condition(one, strict) for one in found if one)
+        yield from (Condition(one, orbits.equal) for one in found if one)
 
 
 def non_negative(relation: int, orbits: Orbits) -> Iterator[Condition]:

@@ -15,7 +15,7 @@ from clausal.adversary.hard.projection import Projection
 from clausal.adversary.hard.structure import Demands, structure_of
 from clausal.fast import fastest
 from clausal.model.encoders import Table
-from clausal.model.orders import Orbits, ParameterOrder, parameter_order
+from clausal.model.orders import Orbits, ParameterOrder
 from clausal.model.predictor import LinkPredictor
 
 Metric = Callable[[Tensor], Tensor | None]
@@ -34,19 +34,16 @@ class Family:
 class FeasibleSet:
     """What demands leave of a model's parameters: equalities, orders and balances in every component.
 
-    ``equalities`` makes equalities of all demands, as domains with negative numbers need them. ``metric`` says which
-    changes count more than others, as the optimiser that makes the steps counts them.
+    ``metric`` says which changes count more than others, as the optimiser that makes the steps counts them.
     """
 
-    def __init__(self, predictor: LinkPredictor, demands: Sequence[Demand], *, equalities: bool) -> None:
-        order = parameter_order(predictor.scorer)
-        assert order is not None
+    def __init__(self, predictor: LinkPredictor, order: ParameterOrder, demands: Sequence[Demand]) -> None:
         self.metric: Metric | None = None
         demands = list(dict.fromkeys(demands))
         self.connected = _connected(demands, predictor.num_relations)
         self.excluded = _excluded(demands, predictor.num_relations)
         self.families = [
-            *_relation_families(predictor, order, demands, equalities),
+            *_relation_families(predictor, order, demands),
             *_class_families(predictor, order, [one for one in demands if isinstance(one, ClassesBelow)]),
         ]
 
@@ -89,10 +86,10 @@ def _excluded(demands: Sequence[Demand], relations: int) -> set[int]:
 
 
 def _relation_families(
-    predictor: LinkPredictor, order: ParameterOrder, demands: Sequence[Demand], equalities: bool
+    predictor: LinkPredictor, order: ParameterOrder, demands: Sequence[Demand]
 ) -> Iterator[Family]:
     for orbits in order.orbits:
-        asked = (one for demand in demands for one in _conditions(demand, orbits, equalities))
+        asked = (one for demand in demands for one in _conditions(demand, orbits))
         yield from _family(predictor, False, asked, predictor.scorer.relation_dim, orbits.columns)
 
 
@@ -103,14 +100,14 @@ def _class_families(
     for argument in (0,) if alike else (0, 1):
         own = [demand for demand in demands if alike or demand.argument == argument]
         asked = (one for demand in own for one in classes_below(demand.bodies, demand.head))
-        columns = order.objects if argument else order.subjects
+        columns = _of_classes(order, argument)
         yield from _family(predictor, True, asked, predictor.scorer.dim, columns.unsqueeze(0))
 
 
-def _conditions(demand: Demand, orbits: Orbits, equalities: bool) -> Iterator[Condition]:
+def _conditions(demand: Demand, orbits: Orbits) -> Iterator[Condition]:
     """Say what a demand asks of relation parameters."""
     if isinstance(demand, Below):
-        return conditions_of(demand, orbits, equalities=equalities)
+        return conditions_of(demand, orbits)
     return non_negative(demand.relation, orbits)
 
 
@@ -147,35 +144,39 @@ def _ask(asked: Demands, condition: Condition, terms: list[tuple[int, int]]) -> 
         asked.balances.append(tuple(terms))
 
 
-def holds_by_order(
-    predictor: LinkPredictor, order: ParameterOrder, demands: Iterable[Demand], *, without_negatives: bool
-) -> bool:
-    """Tell whether parameters obey demands as they stand, to the last bit, so that no vector can break them.
-
-    ``without_negatives`` says that no vector has a negative number; else only equalities prove anything.
-    """
-    return all(_obeyed(predictor, order, demand, without_negatives) for demand in demands)
+def _of_classes(order: ParameterOrder, argument: int) -> Tensor:
+    """Return the numbers of a vector in a place that can be ordered; a relation that orders classes is 0 at the rest."""
+    columns = order.objects if argument else order.subjects
+    return columns[order.never_negative[columns]]
 
 
-def _obeyed(predictor: LinkPredictor, order: ParameterOrder, demand: Demand, without_negatives: bool) -> bool:
-    def all_proven(conditions: Callable[[Orbits], Iterable[Condition]]) -> bool:
+def holds_by_order(predictor: LinkPredictor, order: ParameterOrder, demands: Iterable[Demand]) -> bool:
+    """Tell whether parameters obey demands as they stand, to the last bit, so that no vector can break them."""
+    return all(_obeyed(predictor, order, demand) for demand in demands)
+
+
+def _obeyed(predictor: LinkPredictor, order: ParameterOrder, demand: Demand) -> bool:
+    def all_proven() -> bool:
         return all(
             one.proven(lambda node, orbits=orbits: predictor.relations[node[0]][orbits.columns[node[1]].to(device)])  # type: ignore[misc]
             for orbits in order.orbits
-            for one in conditions(orbits)
+            for one in _conditions(demand, orbits)
         )
 
     device = predictor.device
     if isinstance(demand, Below):
         if not order.transposes and any(matrix.way == "turned" for matrix in demand.matrices):
             return False
-        return all_proven(lambda orbits: conditions_of(demand, orbits, equalities=not without_negatives))
-    columns = (order.objects if demand.argument else order.subjects).to(device)
+        return all_proven()
+    every = (order.objects if demand.argument else order.subjects).to(device)
+    columns = _of_classes(order, demand.argument).to(device)
 
-    def vector(node: Node) -> Tensor:
-        return predictor.encode(torch.tensor(node[0], device=device))[columns]
+    def vector(entity: int) -> Tensor:
+        return predictor.encode(torch.tensor(entity, device=device))
 
-    if all(torch.equal(vector((one, 0)), vector((demand.head, 0))) for one in demand.bodies):
+    if all(torch.equal(vector(one)[every], vector(demand.head)[every]) for one in demand.bodies):
         return True
-    ordered = all(one.proven(vector) for one in classes_below(demand.bodies, demand.head))
-    return without_negatives and ordered and all_proven(lambda orbits: non_negative(demand.relation, orbits))
+    ordered = all(
+        one.proven(lambda node: vector(node[0])[columns]) for one in classes_below(demand.bodies, demand.head)
+    )
+    return ordered and all_proven()

@@ -13,7 +13,6 @@ from clausal.adversary.hard.feasible import holds_by_order
 from clausal.adversary.hard.selection import asked_of
 from clausal.adversary.semantics import Godel, Semantics, Sum, Threshold
 from clausal.choices import RegionName
-from clausal.model.domains import is_non_negative
 from clausal.model.orders import parameter_order
 from clausal.model.predictor import LinkPredictor
 
@@ -25,13 +24,15 @@ def proven(predictor: LinkPredictor, group: ClauseGroup, semantics: Semantics, r
     Parameters are compared as they are stored, so that nothing is rounded.
     """
     found = torch.zeros(len(group), dtype=torch.bool, device=predictor.device)
-    order = parameter_order(predictor.scorer)
+    never_negative = predictor.domain.never_negative(predictor.scorer.dim)
+    if region == "discs":  # which hold vectors of both signs
+        never_negative = torch.zeros_like(never_negative)
+    order = parameter_order(predictor.scorer, never_negative)
     if order is None:
         return found
-    without_negatives = is_non_negative(predictor.domain) and region != "discs"
     for place, (_, asked) in enumerate(asked_of([group], predictor)):
         if not isinstance(asked, str) and _compares_scores(semantics, len(group.shape.atoms), asked):
-            found[place] = holds_by_order(predictor, order, asked, without_negatives=without_negatives)
+            found[place] = holds_by_order(predictor, order, asked)
     return found
 
 

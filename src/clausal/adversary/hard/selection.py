@@ -15,7 +15,6 @@ from clausal.adversary.reciprocal import readings_of
 from clausal.graph.vocabulary import Names
 from clausal.logic.review.cycles import strongly_connected
 from clausal.logic.syntax import Clause
-from clausal.model.domains import is_non_negative
 from clausal.model.encoders import FrozenTable, Table
 from clausal.model.orders import ParameterOrder, parameter_order
 from clausal.model.predictor import LinkPredictor
@@ -57,7 +56,7 @@ def find_hard(
         return HardClauses([], [], None)
     found: dict[int, list[Demand]] = {}
     reasons: dict[int, str] = {}
-    order = parameter_order(predictor.scorer)
+    order = parameter_order(predictor.scorer, predictor.domain.never_negative(predictor.scorer.dim))
     for clause, asked in asked_of(group_clauses(chosen, entities, relations), predictor):
         reason = asked if isinstance(asked, str) else _why_not(predictor, order, asked)
         if isinstance(reason, str):
@@ -65,11 +64,10 @@ def find_hard(
         else:
             assert not isinstance(asked, str)
             found[id(clause)] = asked
-    equalities = not is_non_negative(predictor.domain)
-    reasons |= _made_equal(found, predictor, equalities)
+    reasons |= _made_equal(found, predictor, order is None or order.only_equal)
     hard = [clause for clause in chosen if id(clause) in found]
     demands = [demand for clause in hard for demand in found[id(clause)]]
-    feasible = FeasibleSet(predictor, demands, equalities=equalities) if hard else None
+    feasible = FeasibleSet(predictor, order, demands) if hard and order is not None else None
     return HardClauses(hard, [(one, reasons[id(one)]) for one in chosen if id(one) in reasons], feasible)
 
 
@@ -91,7 +89,7 @@ def _why_not(predictor: LinkPredictor, order: ParameterOrder | None, asked: Sequ
         return f"{scorer} reads subject and object differently: only a body below 0 and a head above it obey an inverse"
     if any(_never_true(one, order) for one in orders):
         return f"with {scorer} only a relation that never scores above 0 obeys it"
-    if not is_non_negative(domain) and (classes or not all(one.plain for one in orders)):
+    if order.only_equal and (classes or not all(one.plain for one in orders)):
         what = "classes" if classes else "several atoms, false and r(X, X)"
         return (
             f'{what} can be ordered on vectors without negative numbers alone ("cube", "cone"), not on "{domain.name}"'
@@ -107,7 +105,7 @@ def _never_true(demand: Below, order: ParameterOrder) -> bool:
     relations, ways = {one.relation for one in demand.bodies}, {one.way for one in demand.bodies}
     if demand.heads or len(relations) > 1 or ways == {"straight"}:
         return False
-    found = {node for orbits in order.orbits for one in conditions_of(demand, orbits, equalities=False)
+    found = {node for orbits in order.orbits for one in conditions_of(demand, orbits)
              for node, _ in one.terms if len(one.terms) == 1}  # fmt: skip
     return len(found) == sum(len(orbits.columns) for orbits in order.orbits)
 
