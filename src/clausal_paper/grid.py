@@ -168,9 +168,7 @@ def _telling_first(
         yield point
 
 
-def _beside_the_best(
-    left: Mapping[str, GridPoint], done: Mapping[str, Trial], axes: Axes | None
-) -> GridPoint | None:
+def _beside_the_best(left: Mapping[str, GridPoint], done: Mapping[str, Trial], axes: Axes | None) -> GridPoint | None:
     """Return a point that is left beside the best trial that has one; None where no trial has one."""
     rows = {point.row.name: point for point in left.values()}
     for trial in sorted(done.values(), key=lambda trial: -(trial.value or 0.0)):
