@@ -5,18 +5,20 @@ from __future__ import annotations
 import json
 import time
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
+from itertools import takewhile
+from random import Random
 from typing import Any
 
 from clausal.config import Settings
 from clausal.errors import InputError, RunError
 from clausal.graph import Graph
 from clausal.logic import Clause
-from clausal.observer import Observer
-from clausal.search import FAILED, FINISHED, Choice, Journal, Trial, grid_points, make_trials
+from clausal.observer import Calling, Observer
+from clausal.search import FAILED, FINISHED, PRUNED, Choice, Journal, Trial, grid_points, make_trials
 from clausal_paper.provenance import hardware
 from clausal_paper.tables.rows import PaperRow
 from clausal_paper.tables.training import settings_of, train_row
@@ -41,8 +43,11 @@ KALE_AXES: Axes = {"kale.dim": (20, 50, 100), "kale.margin": (0.1, 0.12, 0.15, 0
 RULE_AXES: Axes = {"kale.rule_weight": (0.01, 0.05, 0.1)}
 """Of Guo et al.'s KALE; its rule weight is for KALE-Joint alone."""
 
-_BEFORE = {"train.passes": 10}
-"""What trainings had that older journals do not name."""
+_JUDGED = 20
+"""The epochs after which a training is compared with the best of its row."""
+
+_BEFORE = {"train.passes": 10, "clauses.pooling": "sum", "clauses.optimizer": "adagrad"}
+"""What trainings had that older journals do not name; the presets of all rows agree in it."""
 
 _ALL = {**FACT_AXES, **CLAUSE_AXES, **KALE_AXES, **RULE_AXES}
 
@@ -55,6 +60,8 @@ class GridPoint:
     values: dict[str, Any]
     seed: int
     changes: tuple[str, ...]
+    floor: float = 0.0
+    """What it must have on valid after ``_JUDGED`` epochs to be trained on; not a part of what it is."""
 
     @property
     def about(self) -> dict[str, Any]:
@@ -101,12 +108,16 @@ def search_grid(
     seeds: Sequence[int] = (0,),
     changes: Sequence[str] = (),
     processes: int = 1,
+    minutes: float | None = None,
+    prune: float | None = None,
     observer: Observer | None = None,
 ) -> list[Trial]:
-    """Train what the journal lacks of the rows' grids, and return the trials of these grids.
+    """Train what the journal lacks of the rows' grids, and return the trials of these grids that there are.
 
     ``axes`` replace some of the paper's axes, ``changes`` apply to every training. Test is never looked at.
-    ``processes`` share the work, and the GPU if there is one.
+    ``processes`` share the work, and the GPU if there is one. With ``minutes`` none begins after them, and points are
+    taken in an order that tells much from few of them. A training that is ``prune`` below the best of its row after
+    ``_JUDGED`` epochs is ended there.
     """
     wanted = [
         GridPoint(row, values, seed, tuple(changes))
@@ -114,6 +125,7 @@ def search_grid(
         for values in grid_points([Choice(*axis) for axis in axes_of(row, axes).items()])
         for seed in seeds
     ]
+    end = None if minutes is None else time.monotonic() + 60 * minutes
     known = _done(journal)
     complete = all(point.key in known for point in wanted)
     with nullcontext() if complete else journal.locked():
@@ -122,13 +134,66 @@ def search_grid(
         finished, total = len(wanted) - len(missing), len(wanted)
         observer = observer or Observer()
         observer.advanced("trainings", finished, total, "trainings")
-        for trial in make_trials(missing, train_point, journal, processes=processes, shared=(graph, clauses)):
+        ordered = missing if end is None else _until(end, _telling_first(missing, done, axes))
+        floored = (replace(point, floor=_floor(done.values(), point, prune)) for point in ordered)
+        for trial in make_trials(floored, train_point, journal, processes=processes, shared=(graph, clauses)):
             done[_key(trial.about, trial.changes)] = trial
             finished += 1
             observer.advanced("trainings", finished, total, "trainings")
             settings = assignments(trial.changes)
             observer.message(f"{finished} of {total}: {trial.about['row']} {settings}: {_outcome(trial)}")
-    return [done[point.key] for point in wanted]
+    return [done[point.key] for point in wanted if point.key in done]
+
+
+def _until(end: float, points: Iterable[GridPoint]) -> Iterator[GridPoint]:
+    return takewhile(lambda _: time.monotonic() < end, points)
+
+
+def _telling_first(
+    points: Sequence[GridPoint], done: Mapping[str, Trial], axes: Axes | None = None
+) -> Iterator[GridPoint]:
+    """Yield points in turn at random and beside the best trials so far: one step on one axis away from them.
+
+    Where every neighbour of all that were good is done, all are at random. ``done`` grows as trials end.
+    """
+    left = {point.key: point for point in points}
+    chance = Random(0)
+    order = chance.sample(list(left), len(left))
+    beside = False
+    while left:
+        point = _beside_the_best(left, done, axes) if beside else None
+        point = point or left[next(key for key in order if key in left)]
+        beside = not beside
+        del left[point.key]
+        yield point
+
+
+def _beside_the_best(left: Mapping[str, GridPoint], done: Mapping[str, Trial], axes: Axes | None) -> GridPoint | None:
+    """Return a point that is left beside the best trial that has one; None where no trial has one."""
+    rows = {point.row.name: point for point in left.values()}
+    for trial in sorted(done.values(), key=lambda trial: -(trial.value or 0.0)):
+        point = rows.get(trial.about["row"])
+        if point is None or not trial.judged or trial.about["seed"] != point.seed:
+            continue
+        for values in _neighbours({**_BEFORE, **trial.changes}, axes_of(point.row, axes)):
+            found = left.get(replace(point, values=values).key)
+            if found is not None:
+                return found
+    return None
+
+
+def _neighbours(values: Mapping[str, Any], axes: Axes) -> Iterator[dict[str, Any]]:
+    """Yield the points that are one place away on one axis."""
+    for name, known in axes.items():
+        if values.get(name) in known:
+            place = known.index(values[name])
+            yield from ({**values, name: known[near]} for near in (place - 1, place + 1) if 0 <= near < len(known))
+
+
+def _floor(trials: Iterable[Trial], point: GridPoint, prune: float | None) -> float:
+    """Return what a training must have after some epochs, by the best of its row."""
+    values = [trial.value or 0.0 for trial in trials if trial.about["row"] == point.row.name]
+    return 0.0 if prune is None else max(values, default=0.0) - prune
 
 
 def _done(journal: Journal) -> dict[str, Trial]:
@@ -136,14 +201,34 @@ def _done(journal: Journal) -> dict[str, Trial]:
     return {_key(trial.about, trial.changes): trial for trial in journal.read()}
 
 
+class _BelowError(Exception):
+    """Leaves a training from inside: after this epoch, with this as its best on valid."""
+
+    def __init__(self, epoch: int, value: float) -> None:
+        super().__init__(epoch, value)
+        self.epoch, self.value = epoch, value
+
+
 def train_point(point: GridPoint, graph: Graph, clauses: Sequence[Clause]) -> Trial:
     """Train a row at one point of its grid, and return what it reached on valid; a divergence is a trial too."""
     row, seed = point.row, point.seed
     values = [f"{name}={value}" for name, value in point.values.items()]
     settings = settings_of(row, seed, ["evaluate.keep=best", *point.changes, *values])  # which stops early
-    started = time.perf_counter()
+    started, seen = time.perf_counter(), _BelowError(0, 0.0)
+
+    def look(record: dict[str, Any]) -> None:
+        nonlocal seen
+        if "valid" in record:
+            value = max(seen.value, record["valid"]["mrr"])
+            seen = _BelowError(record["epoch"], value)
+            if record["epoch"] >= _JUDGED and value < point.floor:
+                raise seen
+
     try:
-        trained = train_row(row, row.graph(graph, clauses, seed), clauses, settings)
+        trained = train_row(row, row.graph(graph, clauses, seed), clauses, settings, observer=Calling(epoch=look))
+    except _BelowError as error:
+        seconds, about = time.perf_counter() - started, point.about | {"hardware": hardware()}
+        return Trial(0, PRUNED, round(error.value, 5), error.epoch, seconds, point.values, about=about)
     except RunError as error:
         seconds = time.perf_counter() - started
         return Trial(0, FAILED, None, 0, seconds, point.values, str(error), about=point.about)

@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 import torch
 
-from clausal.adversary import GradientAscent, RealEntities
+from clausal.adversary import ClosedForm, GradientAscent, RealEntities
 from clausal.adversary.hard.structure import Demands, structure_of
 from clausal.bounds.balls.phases import scores_at_best_phases
 from clausal.choices import AscentName
@@ -61,6 +61,22 @@ def clause_losses(kind, device):
         inconsistency = loss()
         values += [inconsistency, *torch.autograd.grad(inconsistency.sum(), predictor.relations)]
     return values
+
+
+def added_gradients(kind, device):
+    """The loss of closed forms on the cube, and the gradient that is added to one that is there already."""
+    predictor, groups = model(device)
+    groups, adversary = groups[:2], ClosedForm()
+    loss = kind(adversary, predictor, groups)
+    with FormChoice("eager").in_use():
+        loss.adopt(adversary.find(predictor, groups))
+    slopes = torch.tensor([2.0, 0.5], device=device)
+    into = torch.ones_like(predictor.relations, requires_grad=False)
+    added = loss.add_gradient(slopes, into) if hasattr(loss, "add_gradient") else None
+    if added is None:
+        added = loss()
+        into += torch.autograd.grad((slopes * added).sum(), predictor.relations)[0]
+    return [added.detach(), into]
 
 
 def training(device, against_all=False, step="eager", **options):
@@ -183,7 +199,7 @@ def weights_of_two_forms(function, device):
     table[1, 1] += 9
     table[2, :, :, 1:] = table[2, :, :, :1]  # corners are alike
     table[3, 1] = -table[3, 0]
-    return [function(table, torch.randn(6, 2, generator=generator, dtype=torch.float64))]
+    return [function(table.to(device), torch.randn(6, 2, generator=generator, dtype=torch.float64).to(device))]
 
 
 def products(function, device):
@@ -203,6 +219,7 @@ CASES = {
     "ascent by CPU kernels": ("cpu", ascents),
     "ascent as a CUDA graph": ("cuda", ascents),
     "clause loss by CPU kernels": ("cpu", clause_losses),
+    "clause loss by a GPU kernel": ("cuda", added_gradients),
     "clause loss by features": ("cpu", clause_losses),
     "step by kernels": ("cpu", steps),
     "step by rows in place": ("cpu", lambda kind, device: steps(kind, device, by_rows=True)),
@@ -219,6 +236,7 @@ CASES = {
     "widest paths by a CPU kernel": ("cpu", widest_paths),
     "phases by a GPU kernel": ("cuda", phases),
     "phases by a CPU kernel": ("cpu", phases),
+    "weights of two forms by a GPU kernel": ("cuda", weights_of_two_forms),
     "weights of two forms by a CPU kernel": ("cpu", weights_of_two_forms),
     "products in whole cache lines": ("cpu", products),
 }

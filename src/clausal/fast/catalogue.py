@@ -68,6 +68,16 @@ def _clauses_on_cpu(adversary: Adversary, predictor: LinkPredictor, groups: Sequ
     return _kernels_on_cpu(predictor) if groups else "there are no clauses"
 
 
+def _closed_forms_on_gpu(adversary: Adversary, predictor: LinkPredictor, groups: Sequence[ClauseGroup]) -> str | None:
+    from clausal.fast.features import is_at_corners
+
+    if predictor.device.type != "cuda" or predictor.relations.dtype != torch.float32:
+        return _ELSEWHERE
+    if find_spec("triton") is None:
+        return "needs triton, which comes with torch on Linux"
+    return None if any(is_at_corners(adversary, predictor, one) for one in groups) else "no closed form is at corners"
+
+
 def _features(adversary: Adversary, predictor: LinkPredictor, groups: Sequence[ClauseGroup]) -> str | None:
     return None if groups else "there are no clauses"
 
@@ -214,6 +224,12 @@ def _two_forms_on_cpu(table: Tensor, offsets: Tensor) -> str | None:
     return _worth_loading(table, table.numel() * _WORK_OF_A_SEARCH)
 
 
+def _two_forms_on_gpu(table: Tensor, offsets: Tensor) -> str | None:
+    if not table.is_cuda or table.shape[1] != 2 or table.dtype != torch.float64:
+        return "is for two forms in double precision on a GPU"
+    return None if find_spec("triton") else "needs triton, which comes with torch on Linux"
+
+
 def _phases_on_gpu(matrices: Tensor, *others: object) -> str | None:
     if not matrices.is_cuda or matrices.dtype != torch.float32:
         return _ELSEWHERE
@@ -256,6 +272,12 @@ FORMS = (
         "clausal.fast.clauses:KernelLoss",
         _clauses_on_cpu,
         loads_kernels=True,
+    ),
+    FastForm(
+        "clause loss by a GPU kernel",
+        "clausal.training.clauses:ClauseLoss",
+        "clausal.fast.cuda.corners:CornerLoss",
+        _closed_forms_on_gpu,
     ),
     FastForm(
         "clause loss by features",
@@ -349,6 +371,12 @@ FORMS = (
         "clausal.fast.cpu.mixtures:optimal_weights",
         _two_forms_on_cpu,
         loads_kernels=True,
+    ),
+    FastForm(
+        "weights of two forms by a GPU kernel",
+        "clausal.bounds.boxes.mixtures:optimal_weights",
+        "clausal.fast.cuda.corners:optimal_weights",
+        _two_forms_on_gpu,
     ),
     FastForm(
         "phases by a GPU kernel",

@@ -4,7 +4,7 @@
 """
 
 from clausal.search.best import best_settings
-from clausal.search.journal import FAILED, FINISHED, Journal, Trial
+from clausal.search.journal import FAILED, FINISHED, PRUNED, Journal, Trial
 from clausal.search.racing.best_run import resume_best, train_best
 from clausal.search.racing.race import Race, race
 from clausal.search.result import SearchResult
@@ -16,6 +16,7 @@ from clausal.search.trials import make_trials
 __all__ = [
     "FAILED",
     "FINISHED",
+    "PRUNED",
     "Choice",
     "Journal",
     "Race",

@@ -32,6 +32,14 @@ def grid(
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, metavar="NUMBER", help="How many trainings of each point.")] = 1,
     processes: Annotated[int, typer.Option(min=1, metavar="NUMBER", help="Trainings at the same time.")] = 1,
+    minutes: Annotated[
+        float | None,
+        typer.Option(min=0, help="Begin none after them, and take points at random and beside the best in turn."),
+    ] = None,
+    prune: Annotated[
+        float | None,
+        typer.Option(min=0, metavar="MRR", help="End trainings this far below the best of their row after 20 epochs."),
+    ] = None,
     journal: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="JSON lines to go on from; reproduced/grid-TABLE.jsonl by default."),
@@ -61,6 +69,8 @@ def grid(
             seeds=range(seeds),
             changes=set or [],
             processes=processes,
+            minutes=minutes,
+            prune=prune,
             observer=bars,
         )
     found = [trial for row in chosen if (trial := best(trials, row.name))]

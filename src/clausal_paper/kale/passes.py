@@ -52,15 +52,17 @@ class UnitRows:
 
     def descend_(self, rows: Tensor, gradients: Tensor) -> None:
         """Take a step on gradients [n, dim] of rows [n], which may repeat, and restore the unit norms."""
-        gradient = torch.zeros_like(self.weight).index_add_(0, rows, gradients)
         if self.weight.is_cuda:  # finding the rows that change would wait for the GPU; the others get a step of 0
-            self._step_(gradient, self.squares, self.weight)
+            self._step_(torch.zeros_like(self.weight).index_add_(0, rows, gradients), self.squares, self.weight)
             return
         changed = torch.zeros(len(self.weight), dtype=torch.bool)
         changed[rows] = True
         places = changed.nonzero().squeeze(1)
+        slots = torch.empty(len(self.weight), dtype=torch.int64)
+        slots[places] = torch.arange(len(places))
+        gradient = gradients.new_zeros(len(places), gradients.shape[1]).index_add_(0, slots[rows], gradients)
         squares, weight = self.squares.index_select(0, places), self.weight.index_select(0, places)
-        self._step_(gradient.index_select(0, places), squares, weight)
+        self._step_(gradient, squares, weight)
         self.squares.index_copy_(0, places, squares)
         self.weight.index_copy_(0, places, weight)
 
