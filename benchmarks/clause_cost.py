@@ -106,8 +106,8 @@ class _Numbered(Names):
 def _steps(predictor: LinkPredictor, graph: Graph, device: str) -> Callable[[], object]:
     """Return what takes 100 steps on facts, without clauses."""
     settings = _settings("none")
-    nobody = make_adversary(settings.clauses, torch.from_numpy(graph.train))
-    training = AdversarialSetTraining(predictor, graph, [], nobody, settings)
+    train = torch.from_numpy(graph.train)
+    training = AdversarialSetTraining(predictor, train, [], make_adversary(settings.clauses, train), settings)
     facts, generator = training.objective.facts.long(), torch.Generator(device).manual_seed(0)
     return lambda: [training.step(facts, generator) for _ in range(_STEPS)]
 

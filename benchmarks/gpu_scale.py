@@ -1,6 +1,6 @@
 """Large graphs on one GPU: whole passes over up to 500 million facts, their memory, and what clauses add.
 
-    python benchmarks/gpu_scale.py [--scale 1] [--batch 1048576] [--out FILE]
+    python benchmarks/gpu_scale.py [--facts 100000000 500000000] [--no-wikidata] [--scale 1] [--out FILE]
 
 Growing graphs of ten facts for each entity train by rows, in bfloat16 with one AdaGrad sum for each row, up to 50
 million entities of dim 128. A graph of the size of Wikidata5M (4.6 million entities, 822 relations, 21 million facts)
@@ -13,7 +13,10 @@ from __future__ import annotations
 
 import argparse
 import gc
+import json
 import time
+import traceback
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -43,42 +46,68 @@ class Numbered(Names):
     """Names that are their numbers and take no memory."""
 
     def __init__(self, count: int, kind: str) -> None:
-        self._names = range(count)  # type: ignore[assignment]
+        self._kept = range(count)
         self.kind = kind
 
 
 def main() -> None:
-    """Measure, print and store."""
+    """Measure the points that were asked for, and store each as soon as it is there."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--facts", type=int, nargs="*", default=GROWTH, help="facts of the growing graphs; none: none")
+    parser.add_argument("--no-wikidata", action="store_true", help="leave out the graph of the size of Wikidata5M")
+    parser.add_argument("--batches", type=int, nargs="+", default=[1 << 16, 1 << 20], help="of Wikidata5M's size")
     parser.add_argument("--scale", type=float, default=1.0, help="factor of all sizes of graphs")
     parser.add_argument("--batch", type=int, default=1 << 20, help="facts in a batch of the growing graphs")
     parser.add_argument("--out", type=Path, default=ROOT / "results/benchmarks/gpu-scale.json")
     options = parser.parse_args()
-    cuda = torch.cuda.is_available()
-    machine = describe_machine() | {"gpu": torch.cuda.get_device_name() if cuda else None}
-    print(in_words(machine), machine["gpu"] or "no GPU", sep="; ", flush=True)
-    points: list[dict[str, Any]] = []
-
-    def point(what: str, graph: Graph, clauses: list[Clause], batch: int, train: dict[str, Any]) -> None:
-        points.append(_measure(what, graph, clauses, batch, train))
-        store(options.out, {"machine": machine, "scale": options.scale, "points": points})
-
-    sizes = {name: max(20, round(options.scale * size)) for name, size in WIKIDATA5M.items() if name != "relations"}
+    record = Record(options.out, options.scale)
     relations = Names([f"relation_{number}" for number in range(WIKIDATA5M["relations"])], "relation")
-    graph = random_graph(sizes["entities"], relations, sizes["facts"])
-    clauses = random_clauses(100)
-    for batch in sorted({1 << 16, options.batch}):
-        for train in ({}, BY_ROWS):
-            for given in ([], clauses):
-                point("wikidata5m-sized", graph, given, batch, train)
-    del graph
-    for size in GROWTH:
+    for size in options.facts:
         facts = max(200, round(options.scale * size))
-        point("growth", random_graph(facts // FACTS_PER_ENTITY, relations, facts), [], options.batch, BY_ROWS)
+        graph = random_graph(facts // FACTS_PER_ENTITY, relations, facts)
+        record.add("growth", graph, [], options.batch, BY_ROWS)
+        del graph
+    if not options.no_wikidata:
+        sizes = {name: max(20, round(options.scale * WIKIDATA5M[name])) for name in ("entities", "facts")}
+        graph = random_graph(sizes["entities"], relations, sizes["facts"])
+        for batch, train, clauses in product(options.batches, ({}, BY_ROWS), ([], random_clauses(100))):
+            record.add("wikidata5m-sized", graph, clauses, batch, train)
+    raise SystemExit(record.failed)
+
+
+class Record:
+    """The file of all points: a point that is measured again takes the place of the one before."""
+
+    def __init__(self, path: Path, scale: float) -> None:
+        cuda = torch.cuda.is_available()
+        self.path, self.failed = path, 0
+        self.machine = describe_machine() | {"gpu": torch.cuda.get_device_name() if cuda else None}
+        stored = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        same = stored.get("scale") == scale and stored["machine"]["gpu"] == self.machine["gpu"]
+        self.scale, self.points = scale, stored["points"] if same else []
+        print(in_words(self.machine), self.machine["gpu"] or "no GPU", sep="; ", flush=True)
+
+    def add(self, what: str, graph: Graph, clauses: list[Clause], batch: int, train: dict[str, Any]) -> None:
+        """Measure a point and store all; one that fails is told, and the others go on."""
+        try:
+            point = _measure(what, graph, clauses, batch, train)
+        except Exception:
+            traceback.print_exc()
+            self.failed += 1
+            return
+        finally:
+            _clear()
+        self.points = sorted([one for one in self.points if _key(one) != _key(point)] + [point], key=_key)
+        store(self.path, {"machine": self.machine, "scale": self.scale, "points": self.points})
+
+
+def _key(point: dict[str, Any]) -> tuple[Any, ...]:
+    return tuple(point[name] for name in ("what", "facts", "batch", "table", "adagrad_sums", "clauses"))
 
 
 def random_graph(entities: int, relations: Names, count: int) -> Graph:
     """Draw facts, on the GPU where there is one."""
+    started = time.perf_counter()
     device = "cuda" if torch.cuda.is_available() else "cpu"
     generator = torch.Generator(device).manual_seed(0)
     facts = np.empty((count, 3), np.int32)
@@ -87,6 +116,7 @@ def random_graph(entities: int, relations: Names, count: int) -> Graph:
         columns = [torch.rand(size, generator=generator, device=device, dtype=torch.float64) for _ in range(3)]
         ids = torch.stack([columns[0] * entities, columns[1] * len(relations), columns[2].square() * entities], 1)
         facts[start : start + size] = ids.int().cpu().numpy()
+    print(f"{count:,} facts drawn in {time.perf_counter() - started:.1f} s", flush=True)
     return Graph(Numbered(entities, "entity"), relations, facts)
 
 
@@ -132,10 +162,9 @@ def _measure(what: str, graph: Graph, clauses: list[Clause], batch: int, train: 
     print(
         "{what:17} {facts:>11,} facts {entities:>10,} entities {table:8} batch {batch:>7} {clauses:3} clauses: "
         "pass {seconds:8.3f} s ({seconds_per_million:.4f} s per million), prepared in {preparing:.1f} s, "
-        "{memory_gb:.2f} GB".format(**row),
+        "{memory_gb:.2f} GB of tensors, {reserved_gb:.2f} GB taken".format(**row),
         flush=True,
     )
-    _clear()
     return row
 
 
@@ -156,6 +185,7 @@ def _pass(graph: Graph, clauses: list[Clause], settings: Settings) -> dict[str, 
         "seconds": marks[-1] - prepared,
         "fact_loss": report.fact_loss,
         "memory_gb": (torch.cuda.max_memory_allocated() if cuda else 1e6 * peak()) / 1e9,
+        "reserved_gb": (torch.cuda.max_memory_reserved() if cuda else 1e6 * peak()) / 1e9,
     }
 
 

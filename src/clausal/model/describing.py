@@ -19,6 +19,8 @@ NGRAMS = "ngrams"
 def describe(graph: Graph, settings: Settings, observer: Observer) -> list[Features]:
     """Read the texts and vectors of a graph's entities as features; none where the settings name no file."""
     about = settings.descriptions
+    if not about.given:
+        return []
     found = []
     seen = np.zeros(len(graph.entities), np.bool_)
     seen[graph.train[:, [0, 2]].ravel()] = True

@@ -23,7 +23,6 @@ from clausal.adversary.reciprocal import by_clause
 from clausal.config import Settings
 from clausal.errors import RunError
 from clausal.fast import FormChoice, fastest
-from clausal.graph.graph import Graph
 from clausal.model.build import dealing_seed
 from clausal.model.predictor import LinkPredictor
 from clausal.model.row_table import peers_of, row_table
@@ -68,7 +67,7 @@ Certify = Callable[[LinkPredictor], Mapping[str, Any]]
 
 
 class AdversarialSetTraining:
-    """Trains a link predictor on facts and on the adversarial sets of its clauses.
+    """Trains a link predictor on facts [facts, 3] and on the adversarial sets of its clauses.
 
     ``opening`` is the adversary of the first epoch, where it is another one. ``choice`` says which fast forms may stand
     in for the reference that this file and ``step.py`` are.
@@ -77,7 +76,7 @@ class AdversarialSetTraining:
     def __init__(
         self,
         predictor: LinkPredictor,
-        graph: Graph,
+        facts: Tensor,
         groups: Sequence[ClauseGroup],
         adversary: Adversary,
         settings: Settings,
@@ -94,7 +93,7 @@ class AdversarialSetTraining:
         self.certify = certify
         self.choice = choice or FormChoice()
         with self.choice.in_use():
-            self.objective = Objective.of(predictor, graph, groups, adversary, settings)
+            self.objective = Objective.of(predictor, facts, groups, adversary, settings)
             self.table, self.peers = row_table(predictor), peers_of(predictor)
             self.optimizer = make_optimizer(_stepped_on(predictor), settings.train)
             if predictor.feasible is not None:

@@ -11,7 +11,6 @@ from torch import Tensor
 from clausal.adversary.adversary import Adversary
 from clausal.adversary.clauses import ClauseGroup
 from clausal.config import Settings
-from clausal.graph.graph import Graph
 from clausal.model.predictor import LinkPredictor, Negatives
 from clausal.training.against_all import AgainstAll, against_all
 from clausal.training.clauses import ClauseLoss, ClauseParts, share_of_a_step
@@ -36,13 +35,13 @@ class Objective:
     @staticmethod
     def of(
         predictor: LinkPredictor,
-        graph: Graph,
+        facts: Tensor,
         groups: Sequence[ClauseGroup],
         adversary: Adversary,
         settings: Settings,
     ) -> Objective:
         """Put together what the settings describe, on the predictor's device."""
-        facts = torch.from_numpy(graph.train).to(predictor.device)
+        facts = facts.to(predictor.device)
         corruption = Corruption(
             predictor,
             facts,

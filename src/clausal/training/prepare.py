@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from copy import deepcopy
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from clausal.adversary.adversary import Adversary
 from clausal.adversary.ascent import GradientAscent, ascend
@@ -147,12 +147,12 @@ def prepare(
         check_closed_forms(adversary, predictor, groups, settings.clauses, observer.message)
     training = AdversarialSetTraining(
         predictor,
-        graph,
+        facts,
         groups,
         adversary,
         settings,
         make_validation(graph, settings),
-        make_certification(graph, certified, settings, device),
+        make_certification(facts, certified, settings),
         opening,
         choice,
     )
@@ -196,14 +196,12 @@ def make_validation(graph: Graph, settings: Settings) -> Validate | None:
     return validate
 
 
-def make_certification(
-    graph: Graph, groups: Sequence[ClauseGroup], settings: Settings, device: torch.device
-) -> Certify | None:
+def make_certification(facts: Tensor, groups: Sequence[ClauseGroup], settings: Settings) -> Certify | None:
     """Return what bounds the inconsistency while training; None where the semantics has no bounds."""
     semantics = make_semantics(settings.clauses)
     if not groups or not settings.clauses.weight or type(semantics) not in LINEAR:
         return None
-    bounds = ClosedForm(None, semantics, settings.clauses.region, torch.from_numpy(graph.train).to(device))
+    bounds = ClosedForm(None, semantics, settings.clauses.region, facts)
     return CertifiedInconsistency(
-        bounds, [group.to(device) for group in groups], default_tolerance(settings.facts.margin)
+        bounds, [group.to(facts.device) for group in groups], default_tolerance(settings.facts.margin)
     )

@@ -144,8 +144,9 @@ def prepare_union(bases: Sequence[KnowledgeBase], settings: Settings) -> Adversa
     groups = make_groups(clauses, graph.entities, graph.relations, predictor)
     if settings.clauses.adversary == "none":
         groups = []
-    adversary = make_adversary(settings.clauses, torch.from_numpy(graph.train))
-    return AdversarialSetTraining(predictor, graph, groups, adversary, settings)
+    facts = torch.from_numpy(graph.train)
+    adversary = make_adversary(settings.clauses, facts)
+    return AdversarialSetTraining(predictor, facts, groups, adversary, settings)
 
 
 ADVERSARIES = ("none", "gradient", "closed-form")
