@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
@@ -19,6 +20,7 @@ from torch import Tensor, nn
 
 from clausal.adversary.adversary import AdversarialSet, Adversary, from_tensors, to_tensors
 from clausal.adversary.clauses import ClauseGroup
+from clausal.adversary.parts import count_clauses
 from clausal.adversary.reciprocal import by_clause
 from clausal.config import Settings
 from clausal.errors import RunError
@@ -28,6 +30,7 @@ from clausal.model.build import dealing_seed
 from clausal.model.predictor import LinkPredictor
 from clausal.model.row_table import peers_of, row_table
 from clausal.model.tensors import generator_at, seed_at
+from clausal.model.threads import threads_for
 from clausal.observer import Observer, PassReport
 from clausal.training.against_all import AgainstAll
 from clausal.training.against_all.by_rows import AgainstAllRowStep
@@ -138,6 +141,20 @@ class AdversarialSetTraining:
         return self.adopt_best() if self.settings.evaluate.keep == "best" else self.predictor
 
     @property
+    def numbers(self) -> int:
+        """About how many numbers a step goes through: the scores of its batch, the vectors of entities and clauses."""
+        if not isinstance(self.objective.loss, AgainstAll):
+            return sys.maxsize  # kernels have threads of their own, which do not wait for each other
+        entities, dim = self.predictor.num_entities, self.settings.model.dim
+        return entities * (self.objective.batch_size + dim) + count_clauses(self.objective.groups) * dim
+
+    @property
+    def threads(self) -> int:
+        """How many threads of torch a step takes."""
+        with threads_for(self.numbers):
+            return torch.get_num_threads()
+
+    @property
     def dealing_seed(self) -> int:
         """The seed from which rows are dealt over processes, however many there are."""
         return dealing_seed(self.settings)
@@ -191,7 +208,8 @@ class AdversarialSetTraining:
             if self.peers.size > 1:  # each process draws corruptions of its own
                 generator = generator_at(seed, _FACTS, at.epoch, at.passes, 1 + self.peers.rank, device=device)
             sent = self.peers.sent
-            losses = self.train_pass(order, generator)
+            with threads_for(self.numbers):
+                losses = self.train_pass(order, generator)
             self.bytes_per_step = (self.peers.sent - sent) // max(1, -(-len(order) // self.objective.batch_size))
         for parameter in _stepped_on(self.predictor):  # machines may round differently
             self.peers.from_first_(parameter.data)
