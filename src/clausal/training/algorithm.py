@@ -90,25 +90,32 @@ class AdversarialSetTraining:
         choice: FormChoice | None = None,
     ) -> None:
         self.predictor = predictor
+        self.graph = graph
+        self.groups = groups
         self.settings = settings
         self.adversary = adversary
         self.opening = opening or adversary
         self.validate = validate
         self.certify = certify
         self.choice = choice or FormChoice()
+        self.position = Position()
+        self.table, self.peers = row_table(predictor), peers_of(predictor)
         with self.choice.in_use():
-            self.objective = Objective.of(predictor, graph, groups, adversary, settings)
-            self.table, self.peers = row_table(predictor), peers_of(predictor)
             self.optimizer = make_optimizer(_stepped_on(predictor), settings.train)
             if predictor.feasible is not None:
                 predictor.feasible.metric = partial(squared_gradients, self.optimizer)
-            kind = _kind_of_step(self.objective)
-            self.step = fastest(kind, self.objective, self.optimizer)(self.objective, self.optimizer)
-            self.train_pass = fastest(Pass, self.step)(self.step)
+            self.set_up(0)
         self.average = ExponentialMovingAverage(predictor, settings.train.averaging)
-        self.position = Position()
         self.bytes_per_step = 0
         self.best: dict[str, Tensor] = {}
+
+    def set_up(self, epoch: int) -> None:
+        """Put together what an epoch descends on and how: without the clauses before it is their time."""
+        groups = self.groups if epoch >= self.settings.clauses.after else []
+        self.objective = Objective.of(self.predictor, self.graph, groups, self.adversary, self.settings)
+        kind = _kind_of_step(self.objective)
+        self.step = fastest(kind, self.objective, self.optimizer)(self.objective, self.optimizer)
+        self.train_pass = fastest(Pass, self.step)(self.step)
 
     def run(
         self,
@@ -124,6 +131,8 @@ class AdversarialSetTraining:
             while at.epoch < train.epochs and not at.stopped:  # for i ∈ {1, …, τ}
                 started = time.perf_counter()
                 if at.passes == 0:
+                    if at.epoch == self.settings.clauses.after > 0 and self.groups:
+                        self.set_up(at.epoch)
                     self.objective.clauses.adopt(self.find_adversarial_set())  # S ← FindAdversarialSet(A, θ)
                 report = self.train_discriminator(observer, checkpoint)  # (θ, γ) ← TrainDiscriminator(G, θ, γ, S)
                 at.epoch, at.passes = at.epoch + 1, 0
@@ -318,12 +327,14 @@ class AdversarialSetTraining:
         if self.table is not None:
             self.table.sums.copy_(part("rows")["sums"])
         found = {name: tensor.to(device) for name, tensor in part("adversarial_set").items()}
-        self.draw_clauses(Position(**position).searched)
+        self.position = Position(**position)
         with self.choice.in_use():
+            if self.settings.clauses.after:
+                self.set_up(self.position.searched)
+            self.draw_clauses(self.position.searched)
             self.objective.clauses.adopt(from_tensors(found))
         self.average.restore(part("average"))
         self.best = part("best")
-        self.position = Position(**position)
 
 
 def _stepped_on(predictor: LinkPredictor) -> list[nn.Parameter]:
