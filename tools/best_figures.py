@@ -1,24 +1,27 @@
 """The figures of ``--preset best`` and of votes: one graph and one seed, for results/best/GRAPH.jsonl.
 
-    python tools/best_figures.py GRAPH [--seed 0] [--device auto] [--clauses FILE] [--signed] [--out FILE]
+    python tools/best_figures.py GRAPH [--seed 0] [--device auto] [--clauses FILE] [--model] [--signed] [--out FILE]
 
-Runs ``clausal train GRAPH --preset best``, which also lets mined rules vote, and measures the model, the rules and both
-on test, without any choice there. A record for each is appended when it is there.
+Does what ``clausal train GRAPH --preset best`` does, where mined rules vote too, and measures the model, the rules and
+both on test, without any choice there; with ``--model`` there are no votes. A record of each is appended in its turn.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
-from clausal import load
+from clausal import load_graph, read_clauses
+from clausal.graph.datasets import DATASETS, dataset_clauses
+from clausal.observer import Calling
 from clausal.run import Run
+from clausal.search import train_best
+from clausal.search.best import best_settings
+from clausal.search.space import change
 
 _METRICS = ("mrr", "hits@1", "hits@3", "hits@10")
 
@@ -30,6 +33,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--device", default="auto")
     parser.add_argument("--clauses", help="a file of clauses, or the name of a data set that has some")
+    parser.add_argument("--model", action="store_true", help="the model alone: no votes")
     parser.add_argument("--signed", action="store_true", help="votes with signed weights, too")
     parser.add_argument("--out", type=Path, help="JSON lines to append to; results/best/GRAPH.jsonl by default")
     options = parser.parse_args()
@@ -40,19 +44,24 @@ def main() -> None:
         run, seconds = train(options, Path(folder) / "run")
         kind = "best with clauses" if options.clauses else "best"
         append(out, about | {"kind": kind, "seconds": seconds} | of_training(run))
+        if options.model:
+            return
         append(out, about | {"kind": "fused, with clauses" if options.clauses else "fused"} | of_votes(run))
         if options.signed:
             append(out, about | {"kind": "fused, signed"} | of_votes(run.fuse(signed=True), ("fused",)))
 
 
 def train(options: argparse.Namespace, out: Path) -> tuple[Run, float]:
-    """Call the one command, and return the run and the seconds that it took."""
-    given = ["--clauses", options.clauses] if options.clauses else []
-    command = [sys.executable, "-m", "clausal", "train", options.graph, "--preset", "best", "--out", str(out), *given]
-    command += ["--set", f"train.seed={options.seed}", "--set", f"train.device={options.device}"]
+    """Do what the one command does, and return the run and the seconds that it took."""
     started = time.perf_counter()
-    subprocess.run(command, check=True, stdout=sys.stderr)
-    return load(out), round(time.perf_counter() - started, 1)
+    graph = load_graph(options.graph)
+    named = dataset_clauses(options.clauses) if options.clauses in DATASETS else options.clauses
+    clauses = list(read_clauses(named)) if named else []
+    given = {"train.seed": options.seed, "train.device": options.device}
+    settings = change(best_settings(graph, clauses, options.device), given)
+    told = Calling(message=lambda text: print(text, flush=True))
+    run = train_best(graph, clauses, settings, out=out, fixed=list(given), votes=not options.model, observer=told)
+    return run, round(time.perf_counter() - started, 1)
 
 
 def of_training(run: Run) -> dict[str, Any]:

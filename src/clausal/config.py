@@ -278,6 +278,9 @@ class ClauseSettings(_Section):
         "adversary",
         description="who moves first; `discriminator` trains the first epoch on unsearched sets, as the authors' code",
     )
+    after: NonNegative = Field(
+        0, description="epochs without the loss of the clauses, which comes then; hard clauses are kept from the start"
+    )
 
     @property
     def alpha(self) -> float:

@@ -47,8 +47,15 @@ def test_operations_are_those_of_the_matrix_products():
 
 
 def test_batches_make_some_hundred_steps_of_a_pass_within_bounds():
-    sizes = [made((100, facts), TWO_CORES).facts.batch_size for facts in (50, 43_520, 87_040, 10**7)]
+    sizes = [made((100, facts), TWO_CORES).facts.batch_size for facts in (50, 25_600, 51_200, 10**7)]
     assert sizes == [64, 128, 256, 512]
+
+
+def test_the_fewer_facts_an_entity_has_the_smaller_the_batches_and_the_fewer_the_passes():
+    """Twice the entities make twice the steps of a pass, which then are enough in fewer passes."""
+    trained = [made((entities, 96_000), GPU) for entities in (9_600, 19_200, 38_400, 76_800)]
+    assert [one.facts.batch_size for one in trained] == [512, 256, 128, 64]
+    assert [one.train.epochs for one in trained] == [60, 60, 45, 40]
 
 
 def test_clauses_are_used_where_there_are_any():

@@ -13,8 +13,8 @@ from clausal.observer import Calling
 from clausal.search import race, resume_best, train_best
 from clausal.search.best import best_settings, this_machine
 from clausal.search.journal import Trial
-from clausal.search.racing.clause_weight import choose_weight
-from clausal.search.racing.clauses import weigh_for_training
+from clausal.search.racing.clause_weight import Tried, choose_weight
+from clausal.search.racing.clauses import by_confidence, weigh_for_training
 from clausal.search.racing.judging import compare
 from clausal.search.racing.ladders import share_of_linked
 from clausal.search.racing.plan import Plan, make_plan
@@ -159,11 +159,11 @@ def test_clauses_that_hurt_have_no_weight_and_good_ones_the_largest():
     draw = np.random.default_rng(0)
     plain = draw.uniform(0.2, 0.6, 500)
     without = raced(1, plain)
-    hurt = [(0.1, raced(2, plain - 0.02)), (1.0, raced(3, plain - 0.2))]
+    hurt = [Tried(0.1, raced(2, plain - 0.02)), Tried(1.0, raced(3, plain - 0.2))]
     assert choose_weight(hurt, without).weight == 0
-    good = [(0.1, raced(2, plain + 0.05)), (1.0, raced(3, plain + 0.1))]
+    good = [Tried(0.1, raced(2, plain + 0.05)), Tried(1.0, raced(3, plain + 0.1))]
     assert choose_weight(good, without).weight == 1
-    same = [(0.1, raced(2, plain)), (1.0, raced(3, plain - 0.1))]
+    same = [Tried(0.1, raced(2, plain)), Tried(1.0, raced(3, plain - 0.1))]
     assert choose_weight(same, without).weight == 0.1
     assert choose_weight([], without).weight == 0
 
@@ -182,6 +182,40 @@ def test_mined_rules_that_train_refutes_are_left_out_and_certain_clauses_are_not
     (row,) = found.table
     assert row["used"] == "not at all"
     assert row["confidence"] == 0
+
+
+def test_clauses_that_cost_are_tried_again_by_their_confidence(monkeypatch):
+    """A certain clause that train contradicts keeps its weight at first, and has that of its confidence then."""
+    graph = company()
+    clauses = parse_clauses("manages(X, Y) => works_with(X, Y)\nworks_with(X, Y) => manages(X, Y)")
+    monkeypatch.setattr("clausal.search.racing.climbing.costs", lambda found, leader: True)
+    found = race(graph, clauses, quick(graph, clauses), plan=PLAN)
+    weights = [trial.changes["clauses.weight"] for trial in found.trials if "clauses.weight" in trial.changes]
+    assert len(weights) == 2
+    assert weights[0] > weights[1]
+    weighed = weigh_for_training(clauses, graph)
+    assert [one.weight for one in weighed] == [1, 1]
+    assert [one.weight for one in by_confidence(weighed)] == [round(one.confidence, 4) for one in weighed]
+    hard = [replace(one, clause=replace(one.clause, hard=True)) for one in weighed]
+    assert by_confidence(hard) == hard
+
+
+@pytest.mark.parametrize(("plan", "after"), [(PLAN, 2), (LONG, 0)], ids=["short trials", "long trials"])
+def test_short_trials_add_clauses_to_a_training_that_is_the_leaders_until_then(plan, after):
+    graph = company()
+    clauses = parse_clauses("manages(X, Y) => works_with(X, Y)")
+    found = race(graph, clauses, quick(graph, clauses), plan=plan)
+    trials = [trial for trial in found.trials if "clauses.weight" in trial.changes]
+    assert trials
+    for trial in trials:
+        leader = found.trials[trial.about["against"] - 1]
+        assert trial.changes.get("clauses.after", 0) == after
+        assert [trial.validations[epoch] for epoch in range(1, after + 1)] == [
+            leader.validations[epoch] for epoch in range(1, after + 1)
+        ]
+    assert found.settings.clauses.after == (after if found.settings.clauses.weight else 0)
+    fixed = race(graph, clauses, quick(graph, clauses), plan=plan, fixed=["clauses.after"])
+    assert fixed.settings.clauses.after == 0
 
 
 def test_weights_of_clauses_are_bounds_of_their_confidence():

@@ -16,6 +16,7 @@ from clausal.graph import Graph, Names
 from clausal.logic import parse_clause
 from clausal.model import MultilinearScorer, check_encoder, check_scorer
 from clausal.model.build import find_device
+from clausal.model.threads import FEW_NUMBERS
 from clausal.observer import Calling
 from clausal.training import prepare
 
@@ -367,3 +368,16 @@ def test_bad_input_is_refused_before_training(base):
         prepare(base.graph, (), settings_with(model={"scorer": "model-f"}), encoder=FeatureEncoder(features(), 20))
     with pytest.raises(InputError, match="only where violations are linear in scores"):
         prepare(base.graph, (), settings_with(clauses={"adversary": "closed-form", "semantics": "product"}))
+
+
+def test_small_steps_against_all_entities_take_one_thread_and_large_ones_all(base):
+    threads = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        for dim, expected in ((8, 1), (FEW_NUMBERS // len(base.graph.entities) * 2, 2)):
+            facts = {"training": "1-vs-all", "loss": "softmax", "batch_size": 4}
+            training = prepare(base.graph, [], settings_with(model={"dim": dim}, facts=facts))
+            assert training.threads == expected
+            assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(threads)

@@ -329,7 +329,7 @@ def _metrics(training: AdversarialSetTraining, graph: Graph, seconds: float) -> 
             "finished": datetime.now(UTC).isoformat(timespec="seconds"),
             "device": str(predictor.device),
             "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
-            "threads": torch.get_num_threads(),
+            "threads": training.threads,
             **({"processes": peers.size, "bytes_per_step": training.bytes_per_step} if peers.size > 1 else {}),
             "versions": {
                 "clausal": clausal.__version__,

@@ -28,8 +28,11 @@ _CORRUPTION_DIM = 256
 _BYTES = 4 * 5  # a parameter, its gradient, AdaGrad's accumulator, the average and the best model so far
 _REGULARISER = 0.1, 0.005  # the most and the least weight of N3
 _REGULARISED_FACTS = 0.3  # of an entity: the weight for entities of one fact, before these limits
-_STEPS = 340  # in a pass, within the limits of a batch: AdaGrad needs some ten thousand in all
+_STEPS = 200  # in a pass at least, within the limits of a batch: AdaGrad needs some ten thousand in all
+_ENTITIES = 48  # for each step of a pass, at most: the fewer facts an entity has, the smaller the batches
 _MANY_FACTS = 50_000  # with them the large models of a GPU take fewer passes
+_PASSES = 40, 60  # of these models, at least and at most
+_ALL_STEPS = 32_000  # in their passes together, within these limits
 _TOLERANCE = 0.001  # of MRR: an early epoch that is no better than this is luck
 _WEIGHT = 5e-3  # of clauses, for each fact of a batch
 _CONTAINER = Path("/sys/fs/cgroup/memory.max")  # the limit of a container, on Linux
@@ -96,7 +99,7 @@ def operations(entities: int, facts: int, dim: int) -> int:
 
 
 def _against_all_entities(entities: int, facts: int, dim: int, machine: Machine) -> dict[str, Any]:
-    batch = 2 ** round(math.log2(max(1, facts / _STEPS)))
+    batch = _batch(entities, facts)
     return {
         "model": {"scorer": "complex", "dim": dim, "domain": "none", "reciprocal": True, "initial_scale": 0.1},
         "facts": {
@@ -104,10 +107,10 @@ def _against_all_entities(entities: int, facts: int, dim: int, machine: Machine)
             "loss": "softmax",
             "regulariser": "n3",
             "regulariser_weight": regulariser_weight(entities, facts),
-            "batch_size": min(512, max(64, batch)),
+            "batch_size": batch,
         },
         "train": {
-            "epochs": 60 if machine.gpu and facts >= _MANY_FACTS else 100,
+            "epochs": _passes(facts, batch) if machine.gpu and facts >= _MANY_FACTS else 100,
             "passes": 1,
             "learning_rate": 0.1,
             "initial_accumulator": 0.0,
@@ -115,6 +118,18 @@ def _against_all_entities(entities: int, facts: int, dim: int, machine: Machine)
         },
         "evaluate": {"every": 5, "patience": 4, "metric": "mrr, inconsistency", "tolerance": _TOLERANCE},
     }
+
+
+def _batch(entities: int, facts: int) -> int:
+    """Return a power of two that makes enough steps of a pass, for the facts and for the entities."""
+    size = facts / max(_STEPS, entities / _ENTITIES)
+    return min(512, max(64, 2 ** round(math.log2(max(1, size)))))
+
+
+def _passes(facts: int, batch: int) -> int:
+    """Return passes that make enough steps in all, by fives, as often as they are validated."""
+    fewest, most = _PASSES
+    return min(most, max(fewest, 5 * round(_ALL_STEPS * batch / facts / 5)))
 
 
 def regulariser_weight(entities: int, facts: int) -> float:

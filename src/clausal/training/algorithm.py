@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
@@ -19,6 +20,7 @@ from torch import Tensor, nn
 
 from clausal.adversary.adversary import AdversarialSet, Adversary, from_tensors, to_tensors
 from clausal.adversary.clauses import ClauseGroup
+from clausal.adversary.parts import count_clauses
 from clausal.adversary.reciprocal import by_clause
 from clausal.config import Settings
 from clausal.errors import RunError
@@ -27,6 +29,7 @@ from clausal.model.build import dealing_seed
 from clausal.model.predictor import LinkPredictor
 from clausal.model.row_table import peers_of, row_table
 from clausal.model.tensors import generator_at, seed_at
+from clausal.model.threads import threads_for
 from clausal.observer import Observer, PassReport
 from clausal.training.against_all import AgainstAll
 from clausal.training.against_all.by_rows import AgainstAllRowStep
@@ -86,25 +89,32 @@ class AdversarialSetTraining:
         choice: FormChoice | None = None,
     ) -> None:
         self.predictor = predictor
+        self.facts = facts
+        self.groups = groups
         self.settings = settings
         self.adversary = adversary
         self.opening = opening or adversary
         self.validate = validate
         self.certify = certify
         self.choice = choice or FormChoice()
+        self.position = Position()
+        self.table, self.peers = row_table(predictor), peers_of(predictor)
         with self.choice.in_use():
-            self.objective = Objective.of(predictor, facts, groups, adversary, settings)
-            self.table, self.peers = row_table(predictor), peers_of(predictor)
             self.optimizer = make_optimizer(_stepped_on(predictor), settings.train)
             if predictor.feasible is not None:
                 predictor.feasible.metric = partial(squared_gradients, self.optimizer)
-            kind = _kind_of_step(self.objective)
-            self.step = fastest(kind, self.objective, self.optimizer)(self.objective, self.optimizer)
-            self.train_pass = fastest(Pass, self.step)(self.step)
+            self.set_up(0)
         self.average = ExponentialMovingAverage(predictor, settings.train.averaging)
-        self.position = Position()
         self.bytes_per_step = 0
         self.best: dict[str, Tensor] = {}
+
+    def set_up(self, epoch: int) -> None:
+        """Put together what an epoch descends on and how: without the clauses before it is their time."""
+        groups = self.groups if epoch >= self.settings.clauses.after else []
+        self.objective = Objective.of(self.predictor, self.facts, groups, self.adversary, self.settings)
+        kind = _kind_of_step(self.objective)
+        self.step = fastest(kind, self.objective, self.optimizer)(self.objective, self.optimizer)
+        self.train_pass = fastest(Pass, self.step)(self.step)
 
     def run(
         self,
@@ -120,6 +130,8 @@ class AdversarialSetTraining:
             while at.epoch < train.epochs and not at.stopped:  # for i ∈ {1, …, τ}
                 started = time.perf_counter()
                 if at.passes == 0:
+                    if at.epoch == self.settings.clauses.after > 0 and self.groups:
+                        self.set_up(at.epoch)
                     self.objective.clauses.adopt(self.find_adversarial_set())  # S ← FindAdversarialSet(A, θ)
                 report = self.train_discriminator(observer, checkpoint)  # (θ, γ) ← TrainDiscriminator(G, θ, γ, S)
                 at.epoch, at.passes = at.epoch + 1, 0
@@ -135,6 +147,20 @@ class AdversarialSetTraining:
                     checkpoint(self)
         self.average.adopt()
         return self.adopt_best() if self.settings.evaluate.keep == "best" else self.predictor
+
+    @property
+    def numbers(self) -> int:
+        """About how many numbers a step goes through: the scores of its batch, the vectors of entities and clauses."""
+        if not isinstance(self.objective.loss, AgainstAll):
+            return sys.maxsize  # kernels have threads of their own, which do not wait for each other
+        entities, dim = self.predictor.num_entities, self.settings.model.dim
+        return entities * (self.objective.batch_size + dim) + count_clauses(self.objective.groups) * dim
+
+    @property
+    def threads(self) -> int:
+        """How many threads of torch a step takes."""
+        with threads_for(self.numbers):
+            return torch.get_num_threads()
 
     @property
     def dealing_seed(self) -> int:
@@ -190,7 +216,8 @@ class AdversarialSetTraining:
             if self.peers.size > 1:  # each process draws corruptions of its own
                 generator = generator_at(seed, _FACTS, at.epoch, at.passes, 1 + self.peers.rank, device=device)
             sent = self.peers.sent
-            losses = self.train_pass(order, generator)
+            with threads_for(self.numbers):
+                losses = self.train_pass(order, generator)
             self.bytes_per_step = (self.peers.sent - sent) // max(1, -(-len(order) // self.objective.batch_size))
         for parameter in _stepped_on(self.predictor):  # machines may round differently
             self.peers.from_first_(parameter.data)
@@ -299,12 +326,14 @@ class AdversarialSetTraining:
         if self.table is not None:
             self.table.sums.copy_(part("rows")["sums"])
         found = {name: tensor.to(device) for name, tensor in part("adversarial_set").items()}
-        self.draw_clauses(Position(**position).searched)
+        self.position = Position(**position)
         with self.choice.in_use():
+            if self.settings.clauses.after:
+                self.set_up(self.position.searched)
+            self.draw_clauses(self.position.searched)
             self.objective.clauses.adopt(from_tensors(found))
         self.average.restore(part("average"))
         self.best = part("best")
-        self.position = Position(**position)
 
 
 def _stepped_on(predictor: LinkPredictor) -> list[nn.Parameter]:

@@ -20,8 +20,8 @@ from clausal.bounds.boxes.mixtures import optimal_mixture, optimal_weights
 from clausal.bounds.boxes.reflexive import is_quadratic, largest_quadratic
 from clausal.bounds.boxes.rounding import round_mixture
 from clausal.bounds.regions import Boxes
-from clausal.bounds.threads import threads_for
 from clausal.fast import fastest
+from clausal.model.threads import threads_for
 
 _MOST_NUMBERS = 1 << 22
 """Largest table of forms at corners; more clauses than fit are treated in turn."""

@@ -4,7 +4,8 @@ Clauses that a user gave without weights are certain, however seldom they hold i
 from them; the race decides whether they are of use. Where some have weights, all were mined, also those that never
 failed: then the weight of each is the lower bound of its confidence, and 0 where that is below a half, as a loss asks
 for every instance of a clause. The bound is Wilson's, of 95 %, and confidence is PCA confidence, which counts as wrong
-only what train could have said, or standard confidence where that is nothing.
+only what train could have said, or standard confidence where that is nothing. Where certain clauses cost, they do not
+hold for certain after all, and each is tried with its confidence as its weight.
 """
 
 from __future__ import annotations
@@ -53,6 +54,17 @@ def weigh_for_training(
         _weigh(clause, measures, MINED if not clause.hard and (weighted or clause.confidence is not None) else CERTAIN)
         for clause, measures in zip(clauses, measured, strict=True)
     ]
+
+
+def by_confidence(weighed: Sequence[WeighedClause]) -> list[WeighedClause]:
+    """Give certain clauses their confidence as weight; those that train has no instance of stay as they are."""
+
+    def softened(one: WeighedClause) -> WeighedClause:
+        if one.kind != CERTAIN or one.clause.hard or one.confidence is None:
+            return one
+        return replace(one, clause=replace(one.clause, weight=round(one.confidence, 4)))
+
+    return [softened(one) for one in weighed]
 
 
 def _weigh(clause: Clause, measures: Measures | None, kind: str) -> WeighedClause:

@@ -6,9 +6,17 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from clausal.config import Settings
-from clausal.logic.syntax import Clause
 from clausal.search.best import clause_weight
-from clausal.search.racing.clause_weight import FIRST_FACTOR, ClauseOutcome, choose_weight, costs, next_factor
+from clausal.search.racing.clause_weight import (
+    FIRST_FACTOR,
+    SHARE_WITHOUT,
+    ClauseOutcome,
+    Tried,
+    choose_weight,
+    costs,
+    next_factor,
+)
+from clausal.search.racing.clauses import WeighedClause, by_confidence
 from clausal.search.racing.judging import Comparison, compare
 from clausal.search.racing.ladders import (
     Ladder,
@@ -27,6 +35,7 @@ _LONG = 15  # epochs of a trial that shows by itself where it leads
 _TRUST = 0.95  # in what the curve of a short trial promises: most bend a little sooner
 _LINKED = 0.5  # of valid facts: where more of their pairs are linked in train, to predict relations is to forget them
 _FINE = 10**0.25  # the factor of the last steps along the regulariser's weight
+_AFTER = "clauses.after"
 
 
 class Climber:
@@ -100,19 +109,30 @@ class Climber:
         later = Comparison(found.difference + promise, found.error)
         return later.better() if found.difference > 0 else later.better(_OVERTAKING)
 
-    def weigh_clauses(self, leader: Raced, clauses: Sequence[Clause]) -> ClauseOutcome:
-        """Try weights of the clauses against none, and keep the largest that costs nothing beyond noise."""
+    def weigh_clauses(self, leader: Raced, weighed: Sequence[WeighedClause]) -> tuple[ClauseOutcome, dict[str, Any]]:
+        """Try weights of the clauses against none, and keep the largest that costs nothing beyond noise.
+
+        Returns what was chosen, and the changes of settings for it. Short trials add the clauses for the last epochs
+        alone, to a training that is the leader's until then. If the first weight costs, the clauses of the next one
+        are weighed by their confidence.
+        """
         usual = clause_weight(change(self.start, leader.trial.changes))
-        tried: list[tuple[float, Raced]] = []
-        factor: float | None = FIRST_FACTOR if clauses and leader.ranks is not None else None
+        after = 0 if self._long or _AFTER in self.fixed else int(SHARE_WITHOUT * self.track.plan.epochs)
+        later = {_AFTER: after} if after else {}
+        tried: list[Tried] = []
+        factor: float | None = FIRST_FACTOR if leader.ranks is not None else None
         while factor is not None:
+            used = [one.clause for one in weighed if one.weight]
             weight = float(f"{factor * usual:.2g}")
-            found = self.track.attempt({**leader.trial.changes, "clauses.weight": weight}, leader, clauses)
+            changes = {**leader.trial.changes, "clauses.weight": weight, **later}
+            found = self.track.attempt(changes, leader, used) if used else None
             if found is None or found.ranks is None:
                 break
-            tried.append((weight, found))
-            factor = next_factor(factor, costs(found, leader))
-        return choose_weight(tried, leader)
+            tried.append(Tried(weight, found, weighed))
+            cost = costs(found, leader)
+            factor, weighed = next_factor(factor, cost), by_confidence(weighed) if cost else weighed
+        outcome = choose_weight(tried, leader)
+        return outcome, {"clauses.weight": outcome.weight} | (later if outcome.weight else {})
 
     def climb(self, leader: Raced, ladder: Ladder) -> Raced:
         """Go along the values of a setting, up or else down, for as long as it gets better."""

@@ -72,15 +72,15 @@ def race(
     track = Track(judged, settings, plan, Journal(Path(journal)) if journal else None, ranks, observer or Observer())
     raced_clauses = bool(clauses) and settings.clauses.weight == AUTO and settings.clauses.adversary != "none"
     weighed = weigh_for_training(clauses, judged, observer) if raced_clauses else []
-    used = [one.clause for one in weighed if one.weight]
-    track.reserve(used)
+    track.reserve([one.clause for one in weighed if one.weight])
     runner = Climber(track, settings, fixed)
     winner = runner.run()
     chosen = dict(winner.trial.changes)
     table: list[dict[str, Any]] = []
     if raced_clauses:
-        outcome = runner.weigh_clauses(winner, used)
-        chosen["clauses.weight"] = outcome.weight
+        outcome, changes = runner.weigh_clauses(winner, weighed)
+        chosen |= changes
+        weighed = list(outcome.clauses) or weighed
         clauses = [one.clause for one in weighed]
         table = clause_table(weighed, outcome.weight, judged, judged.valid, winner.ranks, outcome.ranks)
     if held_out:

@@ -1,4 +1,4 @@
-"""Searches of bounds use one thread of torch, also from several threads at once, and leave the number as it was."""
+"""Much work on few numbers uses one thread of torch, also from several at once, and leaves the number as it was."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from threading import Barrier, Event
 import pytest
 import torch
 
-from clausal.bounds.threads import threads_for
+from clausal.model.threads import threads_for
 
 FEW, MANY = 1000, 1 << 21
 
