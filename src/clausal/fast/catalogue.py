@@ -39,6 +39,8 @@ _WORK_OF_PHASES = 1 << 8
 """How many scores are looked at in the time that the reference takes for one number of a clause."""
 _WORK_OF_A_SEARCH = 1 << 7
 """How many scores are looked at in the time that the reference searches among one number of a table of corners."""
+_LARGEST_TILE = 1 << 14
+"""How many numbers a program on a GPU holds."""
 _ELSEWHERE = "is for another device"
 
 
@@ -227,6 +229,8 @@ def _two_forms_on_cpu(table: Tensor, offsets: Tensor) -> str | None:
 def _two_forms_on_gpu(table: Tensor, offsets: Tensor) -> str | None:
     if not table.is_cuda or table.shape[1] != 2 or table.dtype != torch.float64:
         return "is for two forms in double precision on a GPU"
+    if table.shape[2] * table.shape[3] > _LARGEST_TILE:
+        return "a program does not hold so many corners"
     return None if find_spec("triton") else "needs triton, which comes with torch on Linux"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import torch
 import triton
 import triton.language as tl
@@ -11,7 +10,6 @@ from torch import Tensor
 from clausal.fast.features import FeatureLoss
 from clausal.fast.kernels import CornerFeatures
 
-_WARPS = 2
 _STEPS = tl.constexpr(100)
 _TIE = tl.constexpr(1e-12)
 
@@ -48,13 +46,18 @@ def add_by_corners(corners: CornerFeatures, ids: Tensor, relations: Tensor, slop
     clauses, count, numbers = features.shape
     parts = numbers // ids.shape[1]
     width = relations.shape[1] // parts
-    largest = constants.new_empty(clauses)
+    block, largest = triton.next_power_of_2(width), constants.new_empty(clauses)
     find_best_corners[(clauses,)](
         features, constants, ids.contiguous(), relations, slopes.contiguous(), into, largest,
-        corners=count, atoms=ids.shape[1], parts=parts, width=width, block=triton.next_power_of_2(width),
-        num_warps=_WARPS,
+        corners=count, atoms=ids.shape[1], parts=parts, width=width, block=block,
+        num_warps=_warps(block, count),
     )  # fmt: skip
     return largest
+
+
+def _warps(rows: int, columns: int) -> int:
+    """Return how many warps hold a table of numbers in their registers, some dozens in each thread."""
+    return max(2, min(16, rows * columns // 1024))
 
 
 @triton.jit  # type: ignore[untyped-decorator]
@@ -64,20 +67,16 @@ def find_best_corners(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """Find the best corner of every component of a clause; its features are the gradient by the relations."""
     clause = tl.program_id(0)
-    i = tl.arange(0, block)
+    i, corner = tl.arange(0, block), tl.arange(0, corners)
     inside = i < width
     of_clause = features + clause * (corners * atoms * parts)
-    best = tl.full([block], float("-inf"), tl.float32)
-    chosen = tl.zeros([block], tl.int32)
-    for corner in range(corners):
-        value = tl.zeros([block], tl.float32)
-        for atom in tl.static_range(atoms):
-            row = relations + tl.load(ids + clause * atoms + atom) * (parts * width)
-            for part in tl.static_range(parts):
-                f = tl.load(of_clause + corner * (atoms * parts) + atom * parts + part)
-                value += f * tl.load(row + part * width + i, mask=inside, other=0.0)
-        chosen = tl.where(value > best, corner, chosen)
-        best = tl.where(value > best, value, best)
+    values = tl.zeros([block, corners], tl.float32)
+    for atom in tl.static_range(atoms):
+        row = relations + tl.load(ids + clause * atoms + atom) * (parts * width)
+        for part in tl.static_range(parts):
+            f = tl.load(of_clause + corner * (atoms * parts) + atom * parts + part)
+            values += tl.load(row + part * width + i, mask=inside, other=0.0)[:, None] * f[None, :]
+    best, chosen = tl.max(values, 1, return_indices=True)
     total = tl.sum(tl.where(inside, best, 0.0)) + tl.load(constants + clause)
     tl.store(largest + clause, tl.where(total <= 0, 0.0, total))  # in which NaN stays NaN
     if total > 0:
@@ -93,16 +92,23 @@ def optimal_weights(table: Tensor, offsets: Tensor) -> Tensor:
     """Return the λ [problems, 2] of two forms [problems, 2, components, corners] that makes their bound least."""
     problems, _, components, corners = table.shape
     first = offsets.new_empty(problems)
+    sizes = {"block": triton.next_power_of_2(components), "corner_block": triton.next_power_of_2(corners)}
     close_in[(problems,)](
         table.contiguous(), offsets.contiguous(), first,
-        components=components, corners=corners, block=triton.next_power_of_2(components), num_warps=_WARPS,
+        components=components, corners=corners, **sizes, num_warps=_warps(*sizes.values()),
     )  # fmt: skip
     return torch.stack([first, 1 - first], -1)
 
 
 @triton.jit  # type: ignore[untyped-decorator]
 def close_in(  # type: ignore[no-untyped-def]
-    table, offsets, weights, components: tl.constexpr, corners: tl.constexpr, block: tl.constexpr
+    table,
+    offsets,
+    weights,
+    components: tl.constexpr,
+    corners: tl.constexpr,
+    block: tl.constexpr,
+    corner_block: tl.constexpr,
 ):
     """Close in on the weight of the first form where the bound is least, by its slopes at both ends of an interval.
 
@@ -114,8 +120,8 @@ def close_in(  # type: ignore[no-untyped-def]
     rise = tl.load(offsets + 2 * problem) - offset
     left = tl.zeros([], tl.float64)
     right = left + 1.0
-    left_value, left_slope = _tangent(first, left, offset, rise, components, corners, block)
-    right_value, right_slope = _tangent(first, right, offset, rise, components, corners, block)
+    left_value, left_slope = _tangent(first, left, offset, rise, components, corners, block, corner_block)
+    right_value, right_slope = _tangent(first, right, offset, rise, components, corners, block, corner_block)
     place = tl.where(left_slope >= 0, left, right)
     step = 0
     open = (left_slope < 0) & (right_slope > 0)
@@ -124,7 +130,7 @@ def close_in(  # type: ignore[no-untyped-def]
         crossing = tl.minimum(tl.maximum(crossing, left), right)
         halve = step % 3 == 2
         place = tl.where(halve, (left + right) / 2, crossing)
-        value, slope = _tangent(first, place, offset, rise, components, corners, block)
+        value, slope = _tangent(first, place, offset, rise, components, corners, block, corner_block)
         least = value <= left_value + left_slope * (place - left) + _TIE * tl.abs(value)
         below, above = slope < 0, slope > 0
         left_value, left_slope = tl.where(below, value, left_value), tl.where(below, slope, left_slope)
@@ -138,19 +144,23 @@ def close_in(  # type: ignore[no-untyped-def]
 
 @triton.jit  # type: ignore[untyped-decorator]
 def _tangent(  # type: ignore[no-untyped-def]
-    first, place, offset, rise, components: tl.constexpr, corners: tl.constexpr, block: tl.constexpr
+    first,
+    place,
+    offset,
+    rise,
+    components: tl.constexpr,
+    corners: tl.constexpr,
+    block: tl.constexpr,
+    corner_block: tl.constexpr,
 ):
     """Return Σᵢ max over corners of place · first + (1 − place) · second, with offsets, and its slope."""
-    i = tl.arange(0, block)
-    inside = i < components
-    best = tl.full([block], float("-inf"), tl.float64)
-    slopes = tl.zeros([block], tl.float64)
-    for corner in range(corners):
-        at = first + i * corners + corner
-        other = tl.load(at + components * corners, mask=inside, other=0.0)
-        difference = tl.load(at, mask=inside, other=0.0) - other
-        here = other + place * difference
-        slopes = tl.where(here > best, difference, slopes)
-        best = tl.where(here > best, here, best)
-    value = tl.sum(tl.where(inside, best, 0.0)) + offset + place * rise
-    return value, tl.sum(tl.where(inside, slopes, 0.0)) + rise
+    i, corner = tl.arange(0, block), tl.arange(0, corner_block)
+    inside = (i < components)[:, None] & (corner < corners)[None, :]
+    at = first + i[:, None] * corners + corner[None, :]
+    other = tl.load(at + components * corners, mask=inside, other=0.0)
+    difference = tl.load(at, mask=inside, other=0.0) - other
+    values = tl.where(inside, other + place * difference, float("-inf"))
+    best = tl.max(values, 1)
+    slopes = tl.max(tl.where(inside & (values == best[:, None]), difference, float("-inf")), 1)
+    value = tl.sum(tl.where(i < components, best, 0.0)) + offset + place * rise
+    return value, tl.sum(tl.where(i < components, slopes, 0.0)) + rise
