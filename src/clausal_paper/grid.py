@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from importlib.resources import files
 from itertools import takewhile
 from random import Random
+from statistics import fmean
 from typing import Any
 
 from clausal.config import Settings
@@ -249,20 +250,24 @@ def _outcome(trial: Trial) -> str:
 
 
 def _key(about: Mapping[str, Any], values: Mapping[str, Any]) -> str:
-    if not any(name.startswith("kale.") for name in values):
-        values = {**_BEFORE, **values}
-    return json.dumps([*(about.get(name) for name in ("table", "row", "changes", "seed")), values], sort_keys=True)
+    return json.dumps([*(about.get(name) for name in ("table", "row", "changes", "seed")), _named(values)])
+
+
+def _named(values: Mapping[str, Any]) -> str:
+    """Return what tells a point from others, with what older journals do not name."""
+    known = {} if any(name.startswith("kale.") for name in values) else _BEFORE
+    return json.dumps({**known, **values}, sort_keys=True)
 
 
 def best(trials: Iterable[Trial], row: str) -> Trial | None:
-    """Return a row's trial with the highest MRR on valid, the mean over seeds where a point has several."""
+    """Return a row's trial with the highest MRR on valid: the mean over seeds, of the points with the most seeds."""
     by_point: dict[str, list[Trial]] = {}
     for trial in trials:
         if trial.about["row"] == row and trial.judged:
-            by_point.setdefault(json.dumps(trial.changes, sort_keys=True), []).append(trial)
-    if not by_point:
-        return None
-    return max(by_point.values(), key=lambda found: sum(trial.value or 0.0 for trial in found) / len(found))[0]
+            by_point.setdefault(_named(trial.changes), []).append(trial)
+    most = max((len({trial.about["seed"] for trial in found}) for found in by_point.values()), default=0)
+    repeated = [found for found in by_point.values() if len({trial.about["seed"] for trial in found}) == most]
+    return max(repeated, key=lambda found: fmean(trial.value or 0.0 for trial in found))[0] if repeated else None
 
 
 def chosen_preset(row: PaperRow, values: Mapping[str, Any]) -> str:
