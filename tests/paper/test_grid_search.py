@@ -169,6 +169,22 @@ def test_with_minutes_points_are_taken_at_random_and_beside_the_best_and_none_be
     assert len(journal.read()) == 16
 
 
+def test_only_the_best_points_are_trained_with_further_seeds(tmp_path, data, monkeypatch):
+    seen = []
+
+    def train(row, graph, clauses, settings, **more):
+        seen.append((settings.model.dim, settings.facts.margin, settings.train.seed))
+        return Trained(settings)
+
+    monkeypatch.setattr(grid, "train_row", train)
+    axes = AXES | {"model.dim": (4, 8), "facts.margin": (2, 5)}
+    row, journal = paper_rows("fb122", ["distmult"]), Journal(tmp_path / "journal.jsonl")
+    trials = search_grid(row, *data, journal, axes=axes, seeds=(0, 1, 2), top=1)
+    assert sorted(seen) == [(4, 2, 0), (4, 5, 0), (8, 2, 0), (8, 5, 0), (8, 5, 1), (8, 5, 2)]
+    assert len(trials) == 6
+    assert best(trials, "distmult").changes == AXES_AT_BEST
+
+
 def beside(one, other):
     axes = {"model.dim": (4, 8, 16, 32), "facts.margin": (1, 2, 5, 10)}
     return sum(abs(values.index(one[name]) - values.index(other[name])) for name, values in axes.items()) == 1
