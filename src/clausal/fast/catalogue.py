@@ -71,13 +71,14 @@ def _clauses_on_cpu(adversary: Adversary, predictor: LinkPredictor, groups: Sequ
 
 
 def _closed_forms_on_gpu(adversary: Adversary, predictor: LinkPredictor, groups: Sequence[ClauseGroup]) -> str | None:
-    from clausal.fast.features import is_at_corners
+    from clausal.fast.features import is_at_corners, pair_form
 
     if predictor.device.type != "cuda" or predictor.relations.dtype != torch.float32:
         return _ELSEWHERE
     if find_spec("triton") is None:
         return "needs triton, which comes with torch on Linux"
-    return None if any(is_at_corners(adversary, predictor, one) for one in groups) else "no closed form is at corners"
+    known = (is_at_corners(adversary, predictor, one) or pair_form(adversary, predictor, one) for one in groups)
+    return None if any(known) else "knows none of these closed forms"
 
 
 def _features(adversary: Adversary, predictor: LinkPredictor, groups: Sequence[ClauseGroup]) -> str | None:
@@ -280,7 +281,7 @@ FORMS = (
     FastForm(
         "clause loss by a GPU kernel",
         "clausal.training.clauses:ClauseLoss",
-        "clausal.fast.cuda.corners:CornerLoss",
+        "clausal.fast.cuda.closed_forms:ClosedFormLoss",
         _closed_forms_on_gpu,
     ),
     FastForm(
@@ -379,7 +380,7 @@ FORMS = (
     FastForm(
         "weights of two forms by a GPU kernel",
         "clausal.bounds.boxes.mixtures:optimal_weights",
-        "clausal.fast.cuda.corners:optimal_weights",
+        "clausal.fast.cuda.closed_forms:optimal_weights",
         _two_forms_on_gpu,
     ),
     FastForm(

@@ -1,38 +1,54 @@
-"""Closed forms on boxes on a GPU: the best corner of every component, and λ of two forms; a program for each clause."""
+"""Closed forms on a GPU: on boxes the best corner of every component and λ of two forms, on sphere and ball the largest
+singular value of all components; a program for each clause.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import torch
 import triton
 import triton.language as tl
 from torch import Tensor
 
-from clausal.fast.features import FeatureLoss
-from clausal.fast.kernels import CornerFeatures
+from clausal.adversary.adversary import Adversary
+from clausal.adversary.clauses import ClauseGroup
+from clausal.fast.cuda.step import term_weights
+from clausal.fast.features import FeatureLoss, pair_form
+from clausal.fast.kernels import CornerFeatures, PairForm
+from clausal.model.predictor import LinkPredictor
+from clausal.model.scorers.base import Terms
 
 _STEPS = tl.constexpr(100)
 _TIE = tl.constexpr(1e-12)
 
 
-class CornerLoss(FeatureLoss):
-    """The inconsistency loss of closed forms on boxes, with its gradient, in a launch for each group of clauses.
+class ClosedFormLoss(FeatureLoss):
+    """The inconsistency loss of closed forms, with its gradient, in a launch for each group of clauses.
 
-    A group that is not at corners, or whose violation has several alternatives, is left to autograd.
+    Groups without a kernel are left to autograd: those of several alternatives, or with two atoms in a body on spheres.
     """
+
+    def __init__(self, adversary: Adversary, predictor: LinkPredictor, groups: Sequence[ClauseGroup]) -> None:
+        super().__init__(adversary, predictor, groups)
+        forms = [pair_form(adversary, predictor, group) for group in groups]
+        self._pairs = [form and _Pairs.of(form, predictor) for form in forms]
 
     def add_gradient(self, slopes: Tensor, into: Tensor) -> Tensor | None:
         if any(group.shape.constants for group in self.groups):
             return None
         relations, largest = self.predictor.relations, []
         by_group = slopes.split([len(group) for group in self.groups])
-        for group, prepared, of_group in zip(self.groups, self._prepared, by_group, strict=True):
-            if isinstance(prepared, list) and len(prepared) == 1:
+        for group, pairs, prepared, of_group in zip(self.groups, self._pairs, self._prepared, by_group, strict=True):
+            if pairs is not None:
+                largest.append(pairs.add(group.relations, relations.detach(), of_group, into))
+            elif isinstance(prepared, list) and len(prepared) == 1:
                 largest.append(add_by_corners(prepared[0], group.relations, relations.detach(), of_group, into))
-                continue
-            inconsistency = self._inconsistency_of(group, prepared)
-            (gradient,) = torch.autograd.grad((of_group * inconsistency).sum(), relations)
-            into += gradient
-            largest.append(inconsistency.detach())
+            else:
+                inconsistency = self._inconsistency_of(group, prepared)
+                (gradient,) = torch.autograd.grad((of_group * inconsistency).sum(), relations)
+                into += gradient
+                largest.append(inconsistency.detach())
         return torch.cat(largest)
 
 
@@ -86,6 +102,87 @@ def find_best_corners(  # type: ignore[no-untyped-def]
             for part in tl.static_range(parts):
                 f = tl.load(of_clause + chosen * (atoms * parts) + atom * parts + part)
                 tl.atomic_add(row + part * width + i, slope * f, mask=inside, sem="relaxed")
+
+
+class _Pairs:
+    """A form of pairs of one scorer, its coefficients on the GPU."""
+
+    def __init__(self, form: PairForm, terms: Terms, coefficients: Tensor) -> None:
+        self.form = form
+        self.terms = terms
+        self.coefficients = coefficients
+        self.swapped = sum(swapped << atom for atom, swapped in enumerate(form.swapped))
+
+    @staticmethod
+    def of(form: PairForm, predictor: LinkPredictor) -> _Pairs:
+        assert predictor.scorer.terms is not None
+        return _Pairs(form, predictor.scorer.terms, predictor.relations.new_tensor(form.coefficients))
+
+    def add(self, ids: Tensor, relations: Tensor, slopes: Tensor, into: Tensor) -> Tensor:
+        """Return [maxᵢ σmax(Mᵢ) + constant]₊ of each clause; add its gradient times slopes to that by relations."""
+        width = self.form.width
+        largest = relations.new_empty(len(ids))
+        find_largest_pair[(len(ids),)](
+            self.coefficients, ids.contiguous(), relations, slopes.contiguous(), into, largest, self.form.constant,
+            **term_weights(self.terms), atoms=ids.shape[1], swapped=self.swapped,
+            relation_parts=relations.shape[1] // width, width=width, block=triton.next_power_of_2(width), num_warps=2,
+        )  # fmt: skip
+        return largest
+
+
+@triton.jit  # type: ignore[untyped-decorator]
+def find_largest_pair(  # type: ignore[no-untyped-def]
+    coefficients, ids, relations, slopes, into, largest, constant,
+    w000: tl.constexpr, w001: tl.constexpr, w010: tl.constexpr, w011: tl.constexpr,
+    w100: tl.constexpr, w101: tl.constexpr, w110: tl.constexpr, w111: tl.constexpr,
+    atoms: tl.constexpr, swapped: tl.constexpr, relation_parts: tl.constexpr, width: tl.constexpr, block: tl.constexpr,
+):  # fmt: skip
+    """Find the component whose block M = (a b; c d) has the largest singular value, and its gradient by relations."""
+    clause = tl.program_id(0)
+    i = tl.arange(0, block)
+    inside = i < width
+    a, b = tl.zeros([block], tl.float32), tl.zeros([block], tl.float32)
+    c, d = tl.zeros([block], tl.float32), tl.zeros([block], tl.float32)
+    for atom in tl.static_range(atoms):
+        coefficient = tl.load(coefficients + atom)
+        row = relations + tl.load(ids + clause * atoms + atom) * (relation_parts * width) + i
+        r0 = coefficient * tl.load(row, mask=inside, other=0.0)
+        r1 = r0 * 0.0
+        if relation_parts == 2:
+            r1 = coefficient * tl.load(row + width, mask=inside, other=0.0)
+        a += w000 * r0 + w100 * r1
+        d += w011 * r0 + w111 * r1
+        if (swapped >> atom) % 2:
+            b += w010 * r0 + w110 * r1
+            c += w001 * r0 + w101 * r1
+        else:
+            b += w001 * r0 + w101 * r1
+            c += w010 * r0 + w110 * r1
+    turned = tl.sqrt((a + d) * (a + d) + (b - c) * (b - c))
+    mirrored = tl.sqrt((a - d) * (a - d) + (b + c) * (b + c))
+    values = tl.where(inside, (turned + mirrored) / 2, -1.0)
+    best, chosen = tl.max(values, 0, return_indices=True)
+    total = best + constant
+    tl.store(largest + clause, tl.where(total <= 0, 0.0, total))  # in which NaN stays NaN
+    if total > 0:
+        turned, mirrored = 2 * tl.where(turned > 0, turned, 1.0), 2 * tl.where(mirrored > 0, mirrored, 1.0)
+        slope = tl.load(slopes + clause)
+        by_a = slope * ((a + d) / turned + (a - d) / mirrored)
+        by_b = slope * ((b - c) / turned + (b + c) / mirrored)
+        by_c = slope * ((b + c) / mirrored - (b - c) / turned)
+        by_d = slope * ((a + d) / turned - (a - d) / mirrored)
+        for atom in tl.static_range(atoms):
+            coefficient = tl.load(coefficients + atom)
+            row = into + tl.load(ids + clause * atoms + atom) * (relation_parts * width) + i
+            if (swapped >> atom) % 2:
+                first = w000 * by_a + w010 * by_b + w001 * by_c + w011 * by_d
+                second = w100 * by_a + w110 * by_b + w101 * by_c + w111 * by_d
+            else:
+                first = w000 * by_a + w001 * by_b + w010 * by_c + w011 * by_d
+                second = w100 * by_a + w101 * by_b + w110 * by_c + w111 * by_d
+            tl.atomic_add(row, coefficient * first, mask=i == chosen, sem="relaxed")
+            if relation_parts == 2:
+                tl.atomic_add(row + width, coefficient * second, mask=i == chosen, sem="relaxed")
 
 
 def optimal_weights(table: Tensor, offsets: Tensor) -> Tensor:
