@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import time
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from itertools import takewhile
 from random import Random
+from statistics import fmean
 from typing import Any
 
 from clausal.config import Settings
@@ -110,6 +111,7 @@ def search_grid(
     processes: int = 1,
     minutes: float | None = None,
     prune: float | None = None,
+    top: int | None = None,
     observer: Observer | None = None,
 ) -> list[Trial]:
     """Train what the journal lacks of the rows' grids, and return the trials of these grids that there are.
@@ -117,32 +119,69 @@ def search_grid(
     ``axes`` replace some of the paper's axes, ``changes`` apply to every training. Test is never looked at.
     ``processes`` share the work, and the GPU if there is one. With ``minutes`` none begins after them, and points are
     taken in an order that tells much from few of them. A training that is ``prune`` below the best of its row after
-    ``_JUDGED`` epochs is ended there.
+    ``_JUDGED`` epochs is ended there. With ``top``, only so many points of each row, the best by the first seed, are
+    trained with the other seeds too.
     """
     wanted = [
         GridPoint(row, values, seed, tuple(changes))
         for row in rows
         for values in grid_points([Choice(*axis) for axis in axes_of(row, axes).items()])
-        for seed in seeds
+        for seed in (seeds if top is None else seeds[:1])
     ]
     end = None if minutes is None else time.monotonic() + 60 * minutes
-    known = _done(journal)
-    complete = all(point.key in known for point in wanted)
-    with nullcontext() if complete else journal.locked():
-        done = _done(journal)
-        missing = [point for point in wanted if point.key not in done]
-        finished, total = len(wanted) - len(missing), len(wanted)
-        observer = observer or Observer()
-        observer.advanced("trainings", finished, total, "trainings")
-        ordered = missing if end is None else _until(end, _telling_first(missing, done, axes))
-        floored = (replace(point, floor=_floor(done.values(), point, prune)) for point in ordered)
-        for trial in make_trials(floored, train_point, journal, processes=processes, shared=(graph, clauses)):
-            done[_key(trial.about, trial.changes)] = trial
-            finished += 1
-            observer.advanced("trainings", finished, total, "trainings")
-            settings = assignments(trial.changes)
-            observer.message(f"{finished} of {total}: {trial.about['row']} {settings}: {_outcome(trial)}")
+    making = _Making(graph, clauses, journal, processes, observer or Observer())
+
+    def in_order(missing: list[GridPoint], done: dict[str, Trial]) -> Iterable[GridPoint]:
+        return missing if end is None else _until(end, _telling_first(missing, done, axes))
+
+    done = making.trials(wanted, in_order, prune)
+    if top is not None:
+        again = [replace(point, seed=seed) for point in _top(wanted, done, top) for seed in seeds[1:]]
+        done = making.trials(again)
+        wanted += again
     return [done[point.key] for point in wanted if point.key in done]
+
+
+@dataclass(frozen=True, eq=False)
+class _Making:
+    """What trains the points that a journal lacks."""
+
+    graph: Graph
+    clauses: Sequence[Clause]
+    journal: Journal
+    processes: int
+    observer: Observer
+
+    def trials(
+        self,
+        wanted: Sequence[GridPoint],
+        in_order: Callable[[list[GridPoint], dict[str, Trial]], Iterable[GridPoint]] = lambda missing, _: missing,
+        prune: float | None = None,
+    ) -> dict[str, Trial]:
+        """Train what is missing, in an order, and return all trials of the journal by what tells them apart."""
+        done = _done(self.journal)
+        with nullcontext() if all(point.key in done for point in wanted) else self.journal.locked():
+            done = _done(self.journal)
+            missing = [point for point in wanted if point.key not in done]
+            finished, total = len(wanted) - len(missing), len(wanted)
+            self.observer.advanced("trainings", finished, total, "trainings")
+            floored = (replace(one, floor=_floor(done.values(), one, prune)) for one in in_order(missing, done))
+            shared = self.graph, self.clauses
+            for trial in make_trials(floored, train_point, self.journal, processes=self.processes, shared=shared):
+                done[_key(trial.about, trial.changes)] = trial
+                finished += 1
+                self.observer.advanced("trainings", finished, total, "trainings")
+                settings = assignments(trial.changes)
+                self.observer.message(f"{finished} of {total}: {trial.about['row']} {settings}: {_outcome(trial)}")
+        return done
+
+
+def _top(points: Sequence[GridPoint], done: Mapping[str, Trial], count: int) -> list[GridPoint]:
+    """Return the best points of each row by their trials, as far as they were judged."""
+    judged = [point for point in points if point.key in done and done[point.key].judged]
+    judged.sort(key=lambda point: done[point.key].value or 0.0, reverse=True)
+    ranked = {row: [point for point in judged if point.row.name == row] for row in {p.row.name for p in judged}}
+    return [point for of_row in ranked.values() for point in of_row[:count]]
 
 
 def _until(end: float, points: Iterable[GridPoint]) -> Iterator[GridPoint]:
@@ -249,20 +288,24 @@ def _outcome(trial: Trial) -> str:
 
 
 def _key(about: Mapping[str, Any], values: Mapping[str, Any]) -> str:
-    if not any(name.startswith("kale.") for name in values):
-        values = {**_BEFORE, **values}
-    return json.dumps([*(about.get(name) for name in ("table", "row", "changes", "seed")), values], sort_keys=True)
+    return json.dumps([*(about.get(name) for name in ("table", "row", "changes", "seed")), _named(values)])
+
+
+def _named(values: Mapping[str, Any]) -> str:
+    """Return what tells a point from others, with what older journals do not name."""
+    known = {} if any(name.startswith("kale.") for name in values) else _BEFORE
+    return json.dumps({**known, **values}, sort_keys=True)
 
 
 def best(trials: Iterable[Trial], row: str) -> Trial | None:
-    """Return a row's trial with the highest MRR on valid, the mean over seeds where a point has several."""
+    """Return a row's trial with the highest MRR on valid: the mean over seeds, of the points with the most seeds."""
     by_point: dict[str, list[Trial]] = {}
     for trial in trials:
         if trial.about["row"] == row and trial.judged:
-            by_point.setdefault(json.dumps(trial.changes, sort_keys=True), []).append(trial)
-    if not by_point:
-        return None
-    return max(by_point.values(), key=lambda found: sum(trial.value or 0.0 for trial in found) / len(found))[0]
+            by_point.setdefault(_named(trial.changes), []).append(trial)
+    most = max((len({trial.about["seed"] for trial in found}) for found in by_point.values()), default=0)
+    repeated = [found for found in by_point.values() if len({trial.about["seed"] for trial in found}) == most]
+    return max(repeated, key=lambda found: fmean(trial.value or 0.0 for trial in found))[0] if repeated else None
 
 
 def chosen_preset(row: PaperRow, values: Mapping[str, Any]) -> str:

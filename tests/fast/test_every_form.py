@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from itertools import product
 from typing import get_args
 
 import pytest
@@ -20,7 +21,7 @@ from clausal.fast import FastForm, FormChoice, fastest, register, registered, un
 from clausal.fast.registry import name_of
 from clausal.graph import Graph
 from clausal.logic import parse_clauses
-from clausal.model import Cube
+from clausal.model import Cube, Sphere
 from clausal.model.row_table import RowTable
 from clausal.observer import Calling
 from clausal.peers import Dealing
@@ -64,19 +65,27 @@ def clause_losses(kind, device):
 
 
 def added_gradients(kind, device):
-    """The loss of closed forms on the cube, and the gradient that is added to one that is there already."""
-    predictor, groups = model(device)
-    groups, adversary = groups[:2], ClosedForm()
-    loss = kind(adversary, predictor, groups)
-    with FormChoice("eager").in_use():
-        loss.adopt(adversary.find(predictor, groups))
-    slopes = torch.tensor([2.0, 0.5], device=device)
-    into = torch.ones_like(predictor.relations, requires_grad=False)
-    added = loss.add_gradient(slopes, into) if hasattr(loss, "add_gradient") else None
-    if added is None:
-        added = loss()
-        into += torch.autograd.grad((slopes * added).sum(), predictor.relations)[0]
-    return [added.detach(), into]
+    """The loss of closed forms on cube and sphere, and the gradient that is added to one that is there already."""
+    found = []
+    for scorer, domain in product(("distmult", "complex", "simple", "cp"), (Cube(), Sphere())):
+        predictor = random_predictor(scorer, domain, dim=8, seed=3).to(device)
+        groups = [
+            group.to(predictor.device) for group in groups_of("p(X, Y) => q(Y, X)", "p(X, Y) => q(X, Y)", *TEXTS[1:2])
+        ]
+        adversary = ClosedForm()
+        loss = kind(adversary, predictor, groups)
+        with FormChoice("eager").in_use():
+            loss.adopt(adversary.find(predictor, groups))
+        noise = torch.randn(predictor.relations.shape, generator=torch.Generator().manual_seed(1))
+        predictor.relations.data += 0.1 * noise.to(device)  # at the best λ two corners are alike
+        slopes = torch.tensor([2.0, 0.5, 1.5], device=device)
+        into = torch.ones_like(predictor.relations, requires_grad=False)
+        added = loss.add_gradient(slopes, into) if hasattr(loss, "add_gradient") else None
+        if added is None:
+            added = loss()
+            into += torch.autograd.grad((slopes * added).sum(), predictor.relations)[0]
+        found += [added.detach(), into]
+    return found
 
 
 def training(device, against_all=False, step="eager", **options):
@@ -157,11 +166,11 @@ class Rows:
         return self.matrix[ids]
 
 
-def chains(product, device):
+def chains(multiply, device):
     generator = torch.Generator().manual_seed(0)
     left, columns, floor = (torch.randn(30, 30, generator=generator).to(device) for _ in range(3))
     middles = SortedMiddles.of(Rows(left), 30, Memory(2**16, torch.device(device)))
-    return [product(middles, columns[:7], floor[:, :7].contiguous())]
+    return [multiply(middles, columns[:7], floor[:, :7].contiguous())]
 
 
 def widest_paths(function, device):

@@ -6,7 +6,8 @@ import torch
 from clausal.adversary import ClosedForm, GradientAscent, RealEntities
 from clausal.adversary.ascent import ascend
 from clausal.adversary.semantics import POOLINGS, SEMANTICS, Godel, Sum, Threshold
-from clausal.fast.clauses import KernelLoss, ascend_by_kernels, pair_form
+from clausal.fast.clauses import KernelLoss, ascend_by_kernels
+from clausal.fast.features import pair_form
 from clausal.model import SCORERS
 from clausal.model.domains import Ball, Box, Cube, Sphere, Unbounded
 from clausal.training.objective import ClauseLoss

@@ -10,7 +10,7 @@ import pytest
 from clausal.config import Settings
 from clausal.demo import world
 from clausal.errors import InputError, RunError
-from clausal.search import FINISHED, Choice, Journal, Trial, grid_points
+from clausal.search import FINISHED, PRUNED, Choice, Journal, Trial, grid_points
 from clausal.training import prepare
 from clausal_paper import grid
 from clausal_paper.grid import axes_of, best, chosen_preset, search_grid
@@ -110,10 +110,10 @@ def test_other_seeds_and_other_changes_are_other_trainings(tmp_path, data):
 def test_a_divergence_is_an_entry_that_is_never_chosen(tmp_path, data, monkeypatch):
     plain = grid.train_row
 
-    def diverging(row, graph, clauses, settings):
+    def diverging(row, graph, clauses, settings, **more):
         if settings.model.dim == 8:
             raise RunError("diverged")
-        return plain(row, graph, clauses, settings)
+        return plain(row, graph, clauses, settings, **more)
 
     monkeypatch.setattr(grid, "train_row", diverging)
     trials = searched(Journal(tmp_path / "journal.jsonl"), data)
@@ -122,13 +122,85 @@ def test_a_divergence_is_an_entry_that_is_never_chosen(tmp_path, data, monkeypat
     assert best(trials[2:], "distmult") is None
 
 
-def test_the_best_has_the_highest_mean_over_seeds():
+def test_the_best_has_the_highest_mean_over_seeds_of_the_points_with_the_most():
     trials = [
         Trial(0, FINISHED, mrr, 1, 0.0, {"model.dim": dim}, about={"row": "complex", "seed": seed})
-        for dim, seed, mrr in [(20, 0, 0.9), (20, 1, 0.1), (50, 0, 0.6), (50, 1, 0.6), (20, 2, 0.1)]
+        for dim, seed, mrr in [(20, 0, 0.9), (20, 1, 0.1), (50, 0, 0.6), (50, 1, 0.6), (100, 0, 0.8)]
     ]
     assert best(trials, "complex").changes == {"model.dim": 50}
     assert best(trials, "distmult") is None
+
+
+AXES_AT_BEST = {"model.dim": 8, "model.domain": "cube", "facts.margin": 5, "train.passes": 2}
+
+
+class Trained:
+    """Stands in for a training: best at dim 8 and margin 5, worse by the places on both axes away from there."""
+
+    best_epoch = 2
+
+    def __init__(self, settings):
+        places = (4, 8, 16, 32).index(settings.model.dim), (1, 2, 5, 10).index(settings.facts.margin)
+        self.valid_mrr = 0.9 - 0.1 * (abs(places[0] - 1) + abs(places[1] - 2))
+
+
+def test_with_minutes_points_are_taken_at_random_and_beside_the_best_and_none_begins_after_them(
+    tmp_path, data, monkeypatch
+):
+    clock = [0.0]
+
+    def train(row, graph, clauses, settings, **more):
+        clock[0] += 60
+        return Trained(settings)
+
+    monkeypatch.setattr(grid, "train_row", train)
+    monkeypatch.setattr(grid.time, "monotonic", lambda: clock[0])
+    axes = AXES | {"model.dim": (4, 8, 16, 32), "facts.margin": (1, 2, 5, 10)}
+    options = {"axes": axes, "minutes": 9.5}
+    row, journal = paper_rows("fb122", ["distmult"]), Journal(tmp_path / "journal.jsonl")
+    found = search_grid(row, *data, journal, **options)
+    assert len(found) == len(journal.read()) == 10
+    in_turn = journal.read()
+    for place in range(1, 10, 2):  # every second one is beside what was best before it, or the best that had such left
+        before = in_turn[:place]
+        assert any(beside(in_turn[place].changes, trial.changes) for trial in before)
+    assert best(found, "distmult").changes == AXES_AT_BEST
+    assert len(search_grid(row, *data, journal, **options)) == 16  # the rest, and it ends
+    assert len(journal.read()) == 16
+
+
+def test_only_the_best_points_are_trained_with_further_seeds(tmp_path, data, monkeypatch):
+    seen = []
+
+    def train(row, graph, clauses, settings, **more):
+        seen.append((settings.model.dim, settings.facts.margin, settings.train.seed))
+        return Trained(settings)
+
+    monkeypatch.setattr(grid, "train_row", train)
+    axes = AXES | {"model.dim": (4, 8), "facts.margin": (2, 5)}
+    row, journal = paper_rows("fb122", ["distmult"]), Journal(tmp_path / "journal.jsonl")
+    trials = search_grid(row, *data, journal, axes=axes, seeds=(0, 1, 2), top=1)
+    assert sorted(seen) == [(4, 2, 0), (4, 5, 0), (8, 2, 0), (8, 5, 0), (8, 5, 1), (8, 5, 2)]
+    assert len(trials) == 6
+    assert best(trials, "distmult").changes == AXES_AT_BEST
+
+
+def beside(one, other):
+    axes = {"model.dim": (4, 8, 16, 32), "facts.margin": (1, 2, 5, 10)}
+    return sum(abs(values.index(one[name]) - values.index(other[name])) for name, values in axes.items()) == 1
+
+
+def test_a_training_far_below_the_best_of_its_row_is_ended_and_never_chosen(tmp_path, data, monkeypatch):
+    monkeypatch.setattr(grid, "_JUDGED", 1)
+    journal = Journal(tmp_path / "journal.jsonl")
+    whole = searched(Journal(tmp_path / "whole.jsonl"), data)
+    values = [trial.value for trial in whole]
+    trials = searched(journal, data, prune=0.0)
+    assert PRUNED in {trial.state for trial in trials}
+    for place, trial in enumerate(trials):
+        assert (trial.state == FINISHED and trial.value == values[place]) or trial.value <= max(values[:place])
+        assert trial.epoch == 1 or trial.state == FINISHED
+    assert best(trials, "distmult").state == FINISHED
 
 
 def test_test_facts_are_not_looked_at(tmp_path, data):

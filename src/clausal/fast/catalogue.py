@@ -39,6 +39,8 @@ _WORK_OF_PHASES = 1 << 8
 """How many scores are looked at in the time that the reference takes for one number of a clause."""
 _WORK_OF_A_SEARCH = 1 << 7
 """How many scores are looked at in the time that the reference searches among one number of a table of corners."""
+_LARGEST_TILE = 1 << 14
+"""How many numbers a program on a GPU holds."""
 _ELSEWHERE = "is for another device"
 
 
@@ -69,13 +71,14 @@ def _clauses_on_cpu(adversary: Adversary, predictor: LinkPredictor, groups: Sequ
 
 
 def _closed_forms_on_gpu(adversary: Adversary, predictor: LinkPredictor, groups: Sequence[ClauseGroup]) -> str | None:
-    from clausal.fast.features import is_at_corners
+    from clausal.fast.features import is_at_corners, pair_form
 
     if predictor.device.type != "cuda" or predictor.relations.dtype != torch.float32:
         return _ELSEWHERE
     if find_spec("triton") is None:
         return "needs triton, which comes with torch on Linux"
-    return None if any(is_at_corners(adversary, predictor, one) for one in groups) else "no closed form is at corners"
+    known = (is_at_corners(adversary, predictor, one) or pair_form(adversary, predictor, one) for one in groups)
+    return None if any(known) else "knows none of these closed forms"
 
 
 def _features(adversary: Adversary, predictor: LinkPredictor, groups: Sequence[ClauseGroup]) -> str | None:
@@ -227,6 +230,8 @@ def _two_forms_on_cpu(table: Tensor, offsets: Tensor) -> str | None:
 def _two_forms_on_gpu(table: Tensor, offsets: Tensor) -> str | None:
     if not table.is_cuda or table.shape[1] != 2 or table.dtype != torch.float64:
         return "is for two forms in double precision on a GPU"
+    if table.shape[2] * table.shape[3] > _LARGEST_TILE:
+        return "a program does not hold so many corners"
     return None if find_spec("triton") else "needs triton, which comes with torch on Linux"
 
 
@@ -276,7 +281,7 @@ FORMS = (
     FastForm(
         "clause loss by a GPU kernel",
         "clausal.training.clauses:ClauseLoss",
-        "clausal.fast.cuda.corners:CornerLoss",
+        "clausal.fast.cuda.closed_forms:ClosedFormLoss",
         _closed_forms_on_gpu,
     ),
     FastForm(
@@ -375,7 +380,7 @@ FORMS = (
     FastForm(
         "weights of two forms by a GPU kernel",
         "clausal.bounds.boxes.mixtures:optimal_weights",
-        "clausal.fast.cuda.corners:optimal_weights",
+        "clausal.fast.cuda.closed_forms:optimal_weights",
         _two_forms_on_gpu,
     ),
     FastForm(

@@ -23,8 +23,8 @@ from clausal.adversary.forms import violation_forms
 from clausal.adversary.regions import resolved
 from clausal.adversary.semantics import Semantics
 from clausal.fast.cpu.clauses import CPUClauseKernels
-from clausal.fast.features import FeatureLoss, has_features, is_at_corners, searches_vectors
-from clausal.fast.kernels import BallForm, BoundSets, CornerFeatures, Forms, PairForm
+from clausal.fast.features import FeatureLoss, has_features, is_at_corners, pair_form, searches_vectors
+from clausal.fast.kernels import BallForm, BoundSets, CornerFeatures, Forms
 from clausal.logic.shape import Skeleton
 from clausal.model.domains import Ball, Box, Projection, Sphere
 from clausal.model.predictor import LinkPredictor
@@ -190,28 +190,6 @@ def ball_form(adversary: Adversary, predictor: LinkPredictor, group: ClauseGroup
         tuple(slots.positions[0]),
         tuple(slots.positions[1]),
         isinstance(predictor.domain, Sphere),
-        predictor.scorer.dim // terms.parts,
-    )
-
-
-def pair_form(adversary: Adversary, predictor: LinkPredictor, group: ClauseGroup) -> PairForm | None:
-    """Return the form of a group's closed form on sphere or ball, if it is one in two variables that all atoms have."""
-    if type(adversary) is not ClosedForm or not adversary.in_domain(predictor):
-        return None
-    if not isinstance(predictor.domain, Sphere | Ball) or not has_features(predictor, group):
-        return None
-    alternatives, slots = adversary.alternatives(predictor, group), group.slots(predictor)
-    terms = predictor.scorer.terms
-    if not alternatives or len(alternatives) > 1 or len(alternatives[0].offsets) > 1 or slots.free != 2:
-        return None
-    assert terms is not None
-    if terms.parts > 2 or any(subject == object for subject, object in zip(*slots.positions, strict=True)):
-        return None
-    (forms,) = alternatives
-    return PairForm(
-        tuple(forms.matrix[0].tolist()),
-        tuple(subject > 0 for subject in slots.positions[0]),
-        forms.offsets.item(),
         predictor.scorer.dim // terms.parts,
     )
 

@@ -17,8 +17,8 @@ from clausal.adversary.ascent import GradientAscent, RealEntities
 from clausal.adversary.clauses import ClauseGroup
 from clausal.adversary.closed_form import ClosedForm, WorstCase
 from clausal.bounds.blocks import LinearForms
-from clausal.fast.kernels import CornerFeatures
-from clausal.model.domains import Box
+from clausal.fast.kernels import CornerFeatures, PairForm
+from clausal.model.domains import Ball, Box, Sphere
 from clausal.model.predictor import LinkPredictor
 from clausal.training.clauses import ClauseLoss
 
@@ -118,6 +118,28 @@ def is_at_corners(adversary: Adversary, predictor: LinkPredictor, group: ClauseG
     slots = group.slots(predictor)
     reflexive = any(subject == object for subject, object in zip(*slots.positions, strict=True))
     return not reflexive and 2 ** (slots.free * _parts(predictor)) <= _MOST_CORNERS
+
+
+def pair_form(adversary: Adversary, predictor: LinkPredictor, group: ClauseGroup) -> PairForm | None:
+    """Return the form of a group's closed form on sphere or ball, if it is one in two variables that all atoms have."""
+    if type(adversary) is not ClosedForm or not adversary.in_domain(predictor):
+        return None
+    if not isinstance(predictor.domain, Sphere | Ball) or not has_features(predictor, group):
+        return None
+    alternatives, slots = adversary.alternatives(predictor, group), group.slots(predictor)
+    terms = predictor.scorer.terms
+    if not alternatives or len(alternatives) > 1 or len(alternatives[0].offsets) > 1 or slots.free != 2:
+        return None
+    assert terms is not None
+    if terms.parts > 2 or any(subject == object for subject, object in zip(*slots.positions, strict=True)):
+        return None
+    (forms,) = alternatives
+    return PairForm(
+        tuple(forms.matrix[0].tolist()),
+        tuple(subject > 0 for subject in slots.positions[0]),
+        forms.offsets.item(),
+        predictor.scorer.dim // terms.parts,
+    )
 
 
 def corner_features(

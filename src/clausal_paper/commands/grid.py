@@ -40,6 +40,10 @@ def grid(
         float | None,
         typer.Option(min=0, metavar="MRR", help="End trainings this far below the best of their row after 20 epochs."),
     ] = None,
+    top: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="NUMBER", help="Train only so many points of each row with more than one seed."),
+    ] = None,
     journal: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="JSON lines to go on from; reproduced/grid-TABLE.jsonl by default."),
@@ -71,6 +75,7 @@ def grid(
             processes=processes,
             minutes=minutes,
             prune=prune,
+            top=top,
             observer=bars,
         )
     found = [trial for row in chosen if (trial := best(trials, row.name))]

@@ -19,7 +19,7 @@ from clausal_paper.kale import CHOSEN, KaleReport, KaleSettings, run_kale
 from clausal_paper.tables.rows import TableRow
 
 _KALE = "kale"  # the section of KALE's settings
-_KALE_EPOCH = 50  # passes of KALE between validations, which the progress counts as an epoch
+_KALE_EPOCH = 100  # passes of KALE between validations, which the progress counts as an epoch
 
 
 class LastEpoch(NamedTuple):
