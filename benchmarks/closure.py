@@ -15,6 +15,8 @@ import multiprocessing
 import os
 import resource
 import time
+from collections.abc import Iterator
+from math import gcd
 from multiprocessing.context import SpawnProcess
 
 import numpy as np
@@ -34,23 +36,35 @@ r8(X, Y), r8(Y, Z) => r8(X, Z)
 """
 RELATIONS = 10
 CHAIN = 8
+_BLOCK = 1 << 24
 
 
 def make_facts(size: int, seed: int = 0) -> Facts:
     """Make about ``size`` random facts in ten relations; those of r8 are chains."""
+    return np.concatenate(list(fact_blocks(size, seed)))
+
+
+def fact_blocks(size: int, seed: int = 0) -> Iterator[Facts]:
+    """Yield the same facts in blocks, so that there may be more of them than the memory holds.
+
+    Each block has subjects of its own but for those of chains, so that no fact is in two of them.
+    """
     generator = np.random.default_rng(seed)
-    entities = max(size // 4, 10 * CHAIN)
-    facts = np.empty((size, 3), dtype=np.int32)
-    facts[:, [0, 2]] = generator.integers(entities, size=(size, 2), dtype=np.int32)
-    facts[:, 1] = generator.integers(RELATIONS, size=size, dtype=np.int32)
-    chained = np.flatnonzero(facts[:, 1] == 8)
-    start = generator.permutation(entities).astype(np.int32)
-    place = np.arange(len(chained)) % (entities - 1)
-    place = place[place % CHAIN != CHAIN - 1]
-    chained, lost = chained[: len(place)], chained[len(place) :]
-    facts[chained, 0], facts[chained, 2] = start[place], start[place + 1]
-    facts[lost, 1] = 9
-    return drop_duplicates(facts, entities, RELATIONS)
+    count, entities = -(-size // _BLOCK), max(size // 4, 10 * CHAIN)
+    step = next(one for one in range(entities * 5 // 8, 0, -1) if gcd(one, entities) == 1)  # mixes the chains
+    for number in range(count):
+        first, end = (entities * one // count for one in (number, number + 1))
+        facts = np.empty((size // count, 3), dtype=np.int32)
+        facts[:, 0] = generator.integers(first, end, size=len(facts), dtype=np.int32)
+        facts[:, 1] = generator.integers(RELATIONS, size=len(facts), dtype=np.int32)
+        facts[:, 2] = generator.integers(entities, size=len(facts), dtype=np.int32)
+        chained = np.flatnonzero(facts[:, 1] == 8)
+        place = first + np.arange(len(chained)) % (end - first - 1)
+        place = place[place % CHAIN != CHAIN - 1]
+        chained, lost = chained[: len(place)], chained[len(place) :]
+        facts[chained, 0], facts[chained, 2] = place * step % entities, (place + 1) * step % entities
+        facts[lost, 1] = 9
+        yield drop_duplicates(facts, entities, RELATIONS)
 
 
 def measure(size: int, threads: int | None, memory: str | None) -> None:

@@ -134,8 +134,8 @@ def test_what_the_environment_says_is_checked(monkeypatch, graph_folder, tmp_pat
         (["--processes", "0"], "expected 1 or more"),
         (["--processes", "100000"], "would only wait for each other"),
         (["--processes", "3"], "leave out --processes under torchrun"),
-        (["--preset", "best"], "--preset best without --fast trains in one process"),
-        (["--text", "texts.tsv"], "--text trains in one process"),
+        (["--preset", "best"], "--preset best without --fast works in one process"),
+        (["--text", "texts.tsv"], "--text works in one process"),
     ],
 )
 def test_what_several_processes_cannot_do_is_refused(monkeypatch, graph_folder, tmp_path, options, fragment):
@@ -181,7 +181,7 @@ def test_the_command_starts_processes_and_says_which_one_was_killed(graph_folder
         _, errors = job.communicate(timeout=60)
         assert time.monotonic() - killed < 30
     assert job.returncode == 1
-    assert "another process of this training has ended" in errors
+    assert "another process has ended" in errors
     assert "process 1 was killed by signal 9" in errors
     assert "Traceback" not in errors
 

@@ -13,6 +13,7 @@ from clausal.cli.inputs import ColumnsOption, DeviceOption, Header, HeaderOption
 from clausal.cli.output import Format, FormatOption, NamesOption, print_results, say, shown_names
 from clausal.cli.progress import Bars
 from clausal.cli.ranking import ConsistentOption, EntailedOption, RankingClausesOption, RankingOption, check_used
+from clausal.cli.together import asked_run, asks_together
 from clausal.cli.unknown import UnknownOption, fitting
 from clausal.errors import InputError
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from clausal.evaluation import Evaluation
 
 
+@asks_together
 def evaluate(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Run directory of a finished training.")],
     split: Annotated[str, typer.Option(help="train, valid, test, a part such as test-I, or a file of facts.")] = "test",
@@ -51,7 +53,6 @@ def evaluate(
     """Evaluate a run by filtered ranking, or by classification of true and false facts."""
     from clausal.cli.output import classification_rows, evaluation_rows, metric_row
     from clausal.graph import read_facts, read_labelled
-    from clausal.run import load
     from clausal.run.ranking import find_ranking
 
     chosen_ranking = find_ranking(ranking, None if entailed is None else entailed.value)
@@ -60,7 +61,8 @@ def evaluate(
         raise InputError(f"{option} is about ranking; leave out --classify and --labelled")
     check_used(clauses, chosen_ranking, consistent)
     with Bars(doing="reading the run") as bars:
-        loaded = load(run, device=device, observer=bars)
+        refused = {"consistent": consistent, "ranking fused": chosen_ranking == "fused"}
+        loaded = asked_run(run, device, refused, bars)
     others = None if clauses is None else fitting(clauses, read_clauses(clauses), loaded.graph, unknown)
     graph = loaded.graph
     display = shown_names(graph, names, format)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from enum import StrEnum
 from functools import wraps
@@ -142,15 +142,20 @@ def reads_graph(command: Callable[_P, _R]) -> Callable[_P, _R]:
         finally:
             _GIVEN.reset(token)
 
+    declare(without_options, command, _OPTIONS)
+    return without_options
+
+
+def declare(wrapped: Any, command: Callable[..., Any], options: Mapping[str, tuple[Any, Any]]) -> None:
+    """Let what wraps a command have its parameters, and options beside them: names with a type and a default."""
     signature = inspect.signature(command, eval_str=True)
     added = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
-        for name, (kind, default) in _OPTIONS.items()
+        for name, (kind, default) in options.items()
     ]
     parameters = [*signature.parameters.values(), *added]
-    without_options.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    without_options.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    return without_options
+    wrapped.__signature__ = signature.replace(parameters=parameters)
+    wrapped.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
 
 
 def read_graph(

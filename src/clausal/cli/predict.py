@@ -16,6 +16,7 @@ from clausal.cli.inputs import BaseOption, DeviceOption, RdfStarOption, read_cla
 from clausal.cli.output import Format, FormatOption, NamesOption, Row, print_results, print_text, say, shown_names
 from clausal.cli.progress import Bars
 from clausal.cli.ranking import ConsistentOption, EntailedOption, RankingOption
+from clausal.cli.together import asked_run, asks_together, speaks_for_all
 from clausal.cli.unknown import UnknownOption, fitting
 from clausal.errors import InputError, count
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from clausal.run import Answer, Explanation, Run
 
 
+@asks_together
 def predict(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Run directory of a finished training.")],
     query: Annotated[
@@ -68,7 +70,6 @@ def predict(
 ) -> None:
     """Answer a question with the best names, their scores, and whether the fact is known."""
     from clausal.graph.rdf_names import check_base
-    from clausal.run import load
     from clausal.run.answer_files import check_answer_file, write_answers
     from clausal.run.ranking import find_ranking
 
@@ -92,7 +93,8 @@ def predict(
             "leave out one"
         )
     with Bars(doing="reading the run") as bars:
-        loaded = load(run, device=device, observer=bars)
+        refused = {"consistent": consistent, "explain": explain, "ranking fused": chosen == "fused"}
+        loaded = asked_run(run, device, refused | {"index": index, "describe": describe}, bars)
     if index is not None:
         loaded = with_index(loaded, index)
     if describe is not None:
@@ -116,7 +118,7 @@ def predict(
         explanations = (
             loaded.explain_votes(query, answers[0]) if chosen == "fused" else loaded.explain(answers[0], clauses=others)
         )
-    if out is not None:
+    if out is not None and speaks_for_all():
         every = [answer for some in answers for answer in some]
         write_answers(out, _judged(every, explanations), base=base_iri, star=rdf_star)
         say(f"{count(len(every), 'answer')} written to {out}")

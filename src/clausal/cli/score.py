@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import sys
+from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,6 +18,7 @@ from clausal.cli.inputs import ColumnsOption, DeviceOption, Header, HeaderOption
 from clausal.cli.output import Format, FormatOption, NamesOption, print_results, say, shown_names
 from clausal.cli.progress import Bars
 from clausal.cli.ranking import ConsistentOption, RankingClausesOption, RankingOption, check_used
+from clausal.cli.together import asked_run, asks_together, speaks_for_all
 from clausal.cli.unknown import fitting
 from clausal.errors import InputError, count
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 _MOST_PRINTED = 10_000
 
 
+@asks_together
 def score(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Run directory of a finished training.")],
     candidates: Annotated[
@@ -50,7 +53,6 @@ def score(
     format: FormatOption = Format.table,
 ) -> None:
     """Score the facts of a file: score, probability, and whether the graph has the fact."""
-    from clausal.run import load
     from clausal.run.ranking import find_ranking
     from clausal.run.score_files import check_scores_target, write_scores
 
@@ -58,7 +60,8 @@ def score(
     check_used(clauses, chosen, consistent)
     if out is not None:
         check_scores_target(out)
-    loaded = load(run, device=device)
+    refused = {"consistent": consistent, "describe": describe, "ranking fused": chosen == "fused"}
+    loaded = asked_run(run, device, refused)
     if describe is not None:
         loaded = with_described(loaded, describe)
     display = shown_names(loaded.graph, names, format)
@@ -79,7 +82,9 @@ def score(
                 observer=bars,
             )
         )
-        if out is not None:
+        if not speaks_for_all():
+            deque(batches, maxlen=0)  # scored together
+        elif out is not None:
             write_scores(out, batches)
         elif format is Format.csv:
             _print_csv(batches)

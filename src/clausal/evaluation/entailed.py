@@ -9,6 +9,7 @@ from torch import Tensor
 from clausal.errors import InputError
 from clausal.evaluation.known import Ids, Known, object_queries, subject_queries
 from clausal.evaluation.protocol import Ranker, check_facts, scoring
+from clausal.evaluation.shared import shared_table
 from clausal.graph.graph import Facts
 
 _ABOVE_ALL = 2.0**32  # more than the places of any two float32 numbers are apart
@@ -68,7 +69,12 @@ class EntailedFirst:
     def _raise(self, scores: Tensor, answers: np.ndarray, counts: Ids) -> Tensor:
         """Move the entailed answers of each query, given query after query, above all others."""
         rows = torch.from_numpy(np.repeat(np.arange(len(counts)), counts)).to(self.device)
-        scores[rows, torch.from_numpy(answers.astype(np.int64)).to(self.device)] += _ABOVE_ALL
+        columns = torch.from_numpy(answers.astype(np.int64)).to(self.device)
+        table = shared_table(self.predictor)
+        if table is not None:  # scores are of the entities of this process
+            own = table.dealing.owners(columns) == table.dealing.rank
+            rows, columns = rows[own], table.dealing.places(columns[own])
+        scores[rows, columns] += _ABOVE_ALL
         return scores
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from clausal.errors import InputError
 from clausal.evaluation.counting import Counting, QueryBatch
+from clausal.model.predictor import LinkPredictor
 from clausal.model.row_table import RowTable
 
 _COMPARED_AT_ONCE = 1 << 25
@@ -54,7 +56,17 @@ class SharedCounting(Counting):
         counts[3].index_add_(0, target, (known[which] >= wanted[target]).long())
 
 
-def shared_table(predictor: object) -> RowTable | None:
-    """Return the table of a predictor whose rows are dealt over several processes; None for any other ranker."""
-    table = getattr(predictor, "encoder", None)
+def shared_table(ranker: object) -> RowTable | None:
+    """Return the table of a ranker's predictor whose rows are dealt over several processes; None for any other."""
+    table = getattr(getattr(ranker, "predictor", ranker), "encoder", None)
     return table if isinstance(table, RowTable) and table.peers.size > 1 else None
+
+
+def require_whole(predictor: LinkPredictor) -> LinkPredictor:
+    """Refuse a predictor whose entities are dealt over processes, where the vectors of all are needed at once."""
+    if shared_table(predictor) is not None:
+        raise InputError(
+            "the vectors of entities are dealt over several processes, and this looks at all of them in one; ask it of "
+            "one process"
+        )
+    return predictor

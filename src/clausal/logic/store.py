@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,8 @@ class NoRoomError(RunError):
 
 
 FACT_COLUMNS = ("subject", "relation", "object")
+Rows = NDArray[np.int32] | Iterable[NDArray[np.int32]]
+"""Rows of a table [rows, columns]: all of them, or blocks that are made one after the other."""
 
 _MEMORY_PER_THREAD = 200_000_000  # with less, threads fill the memory before they can spill to disk
 _CHECKPOINT_PART = 40
@@ -92,16 +94,23 @@ def load_facts(connection: DuckDBPyConnection, facts: Facts, table: str = "fact"
     load_rows(connection, facts, table, FACT_COLUMNS)
 
 
-def load_rows(connection: DuckDBPyConnection, rows: NDArray[np.int32], table: str, columns: Sequence[str]) -> None:
-    """Make a table of integers from an array [rows, columns]."""
+def load_rows(connection: DuckDBPyConnection, rows: Rows, table: str, columns: Sequence[str]) -> None:
+    """Make a table of integers."""
     view = f"arrow_{uuid4().hex}"
-    for start in range(0, max(len(rows), 1), _AT_ONCE):
-        connection.register(view, arrow_columns(rows[start : start + _AT_ONCE], columns))
-        into = f'INSERT INTO "{table}"' if start else f'CREATE OR REPLACE TABLE "{table}" AS'
+    for number, some in enumerate(slices(rows, _AT_ONCE)):
+        connection.register(view, arrow_columns(some, columns))
+        into = f'INSERT INTO "{table}"' if number else f'CREATE OR REPLACE TABLE "{table}" AS'
         try:
             connection.execute(f"{into} SELECT * FROM {view}")
         finally:
             connection.unregister(view)
+
+
+def slices(rows: Rows, size: int) -> Iterator[NDArray[np.int32]]:
+    """Yield rows, so many at a time; where there are none, an array of none."""
+    for block in [rows] if isinstance(rows, np.ndarray) else rows:
+        for start in range(0, max(len(block), 1), size):
+            yield block[start : start + size]
 
 
 def arrow_columns(rows: NDArray[np.int32], columns: Sequence[str]) -> Any:

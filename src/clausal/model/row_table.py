@@ -78,12 +78,17 @@ class RowTable(Table):
         """Return the vectors of this process in single precision [own rows, dim]."""
         return self.weight.float()
 
-    def in_single_precision(self) -> RowTable:
+    @staticmethod
+    def of_vectors(vectors: Tensor, dealing: Dealing, peers: Peers) -> RowTable:
+        """Return a table of vectors [own rows, dim] that is only read: it has no sums."""
         table = RowTable.__new__(RowTable)
         nn.Module.__init__(table)
-        table.dealing, table.peers, table._recorded = self.dealing, self.peers, None
-        table.weight = nn.Parameter(self.own_vectors().detach(), requires_grad=False)
+        table.dealing, table.peers, table._recorded = dealing, peers, None
+        table.weight = nn.Parameter(vectors.detach(), requires_grad=False)
         return table
+
+    def in_single_precision(self) -> RowTable:
+        return RowTable.of_vectors(self.own_vectors(), self.dealing, self.peers)
 
     def as_plain_table(self) -> Table:
         """Return the same vectors as a table like any other, of a process that has all of them."""

@@ -1,6 +1,6 @@
-"""Processes that train one model together: who has which rows, how numbers travel, how they meet and how they end."""
+"""Processes that train or ask together: who has which rows, how numbers travel, how they meet and how they end."""
 
-from clausal.peers.dealing import Dealing
+from clausal.peers.dealing import Blocks, Dealing
 from clausal.peers.group import ALONE, Peers
 
-__all__ = ["ALONE", "Dealing", "Peers"]
+__all__ = ["ALONE", "Blocks", "Dealing", "Peers"]

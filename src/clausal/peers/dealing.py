@@ -57,3 +57,27 @@ class Dealing:
     def own_ids(self, device: torch.device | None = None) -> Tensor:
         """Return the ids of the rows of this process, in the order of its memory."""
         return torch.arange(self.rows, device=device) if self.own is None else self.own
+
+
+class Blocks(Dealing):
+    """Rows in their own order, a block for each process: what is only read can lie as it does in its file."""
+
+    @property
+    def block(self) -> slice:
+        """The rows of this process."""
+        return slice(*(self.rows * rank // self.size for rank in (self.rank, self.rank + 1)))
+
+    def count(self) -> int:
+        return self.block.stop - self.block.start
+
+    def homes(self, ids: Tensor) -> Tensor:
+        return self.owners(ids) * self.rows + self.places(ids)
+
+    def owners(self, ids: Tensor) -> Tensor:
+        return ((ids + 1) * self.size - 1) // self.rows
+
+    def places(self, ids: Tensor) -> Tensor:
+        return ids - self.rows * self.owners(ids) // self.size
+
+    def own_ids(self, device: torch.device | None = None) -> Tensor:
+        return torch.arange(self.block.start, self.block.stop, device=device)

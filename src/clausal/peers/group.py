@@ -1,4 +1,4 @@
-"""Peers: the processes that train together, as one of them sees the others; a process alone has none.
+"""Peers: the processes that work together, as one of them sees the others; a process alone has none.
 
 All of them run the same program, so that each asks for the same exchange at the same time. What an exchange sends is
 counted. No object is sent, only numbers, so that nothing from outside is ever unpickled.
@@ -17,6 +17,10 @@ from clausal.errors import RunError
 
 if TYPE_CHECKING:
     from torch.distributed import ProcessGroup
+
+
+RESUME = "what was saved can go on with --resume, with any number of processes"
+"""What to do after a process of a training was lost."""
 
 
 class Peers:
@@ -57,6 +61,10 @@ class Peers:
         """Replace numbers by those of the first process."""
         return values
 
+    def from_all(self, values: Tensor) -> Tensor:
+        """Return the numbers of all processes, which have as many [processes, …]."""
+        return values.unsqueeze(0)
+
     def wait(self) -> None:
         """Wait until all processes have come as far."""
 
@@ -65,12 +73,12 @@ ALONE = Peers()
 
 
 class Group(Peers):
-    """Several processes, by torch.distributed: gloo on CPUs, NCCL on GPUs."""
+    """Several processes, by torch.distributed: gloo on CPUs, NCCL on GPUs; ``advice`` is for when one is lost."""
 
-    def __init__(self, group: ProcessGroup | None = None) -> None:
+    def __init__(self, group: ProcessGroup | None = None, advice: str = RESUME) -> None:
         from torch import distributed
 
-        self._torch, self._group = distributed, group
+        self._torch, self._group, self._advice = distributed, group, advice
         self.rank, self.size = distributed.get_rank(group), distributed.get_world_size(group)
 
     def counts_from_all(self, counts: Sequence[int], device: torch.device) -> list[int]:
@@ -83,7 +91,7 @@ class Group(Peers):
     ) -> Tensor:
         values = values.contiguous()
         taken = values.new_empty(sum(take), *values.shape[1:]) if into is None else into
-        with _explained():
+        with self._explained():
             # As bytes, as gloo does not know every kind of number.
             self._torch.all_to_all_single(_bytes(taken), _bytes(values), list(take), list(give), group=self._group)
         row = values[:1].nbytes if len(values) else 0
@@ -97,22 +105,38 @@ class Group(Peers):
         return self._reduce_(values, self._torch.ReduceOp.MAX)
 
     def from_first_(self, values: Tensor) -> Tensor:
-        with _explained():
+        with self._explained():
             self._torch.broadcast(values, 0, group=self._group)
         self.sent += values.nbytes if self.first else 0
         return values
 
+    def from_all(self, values: Tensor) -> Tensor:
+        own = values.contiguous()
+        found = own.new_empty(self.size, *own.shape)
+        with self._explained():
+            self._torch.all_gather(list(found), own, group=self._group)
+        self.sent += own.nbytes * (self.size - 1)
+        return found
+
     def wait(self) -> None:
-        with _explained():
+        with self._explained():
             self._torch.barrier(group=self._group)
 
     def _reduce_(self, values: Tensor, how: Any) -> Tensor:
         if not values.numel():
             return values
-        with _explained():
+        with self._explained():
             self._torch.all_reduce(values, how, group=self._group)
         self.sent += 2 * values.nbytes * (self.size - 1) // self.size  # around a ring
         return values
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Turn what torch says when a peer is gone into one message."""
+        try:
+            yield
+        except RuntimeError as error:
+            raise LostPeerError(error, self._advice) from None
 
 
 def _bytes(values: Tensor) -> Tensor:
@@ -120,21 +144,12 @@ def _bytes(values: Tensor) -> Tensor:
     return values.view(torch.uint8).view(len(values), -1) if values.numel() else values.new_empty(0, 1).byte()
 
 
-@contextmanager
-def _explained() -> Iterator[None]:
-    """Turn what torch says when a peer is gone into one message."""
-    try:
-        yield
-    except RuntimeError as error:
-        raise LostPeerError(error) from None
-
-
 class LostPeerError(RunError):
-    """Another process of the training has ended, or cannot be reached."""
+    """Another process has ended, or cannot be reached."""
 
-    def __init__(self, error: BaseException) -> None:
+    def __init__(self, error: BaseException, advice: str) -> None:
         reason = str(error).strip().split("\n")[0]
         super().__init__(
-            "another process of this training has ended or cannot be reached, so this one ends too; what was saved "
-            f"can go on with --resume, with any number of processes (torch says: {reason[:200]})"
+            f"another process has ended or cannot be reached, so this one ends too; {advice} "
+            f"(torch says: {reason[:200]})"
         )

@@ -14,6 +14,8 @@ from contextlib import suppress
 from threading import Event, Thread
 from typing import TYPE_CHECKING
 
+from clausal.peers.group import RESUME
+
 if TYPE_CHECKING:
     from torch.distributed import Store  # type: ignore[attr-defined]
 
@@ -35,8 +37,17 @@ class Heartbeat:
     can go on together.
     """
 
-    def __init__(self, store: Store, rank: int, size: int, silence: float, lost: Callable[[str], None] = end) -> None:
-        self._store, self._rank, self._size, self._most, self._lost = store, rank, size, silence, lost
+    def __init__(
+        self,
+        store: Store,
+        rank: int,
+        size: int,
+        silence: float,
+        lost: Callable[[str], None] = end,
+        advice: str = RESUME,
+    ) -> None:
+        self._store, self._rank, self._size, self._most = store, rank, size, silence
+        self._lost, self._advice = lost, advice
         self._silent = dict.fromkeys((other for other in range(size) if other != rank), 0.0)
         self._stopped = Event()
         for work in (self._beat, self._watch):  # a board that does not answer must not keep the watch from its work
@@ -71,6 +82,6 @@ class Heartbeat:
                 if self._silent[other] >= self._most and not self._stopped.is_set():
                     self._lost(
                         f"process {other} of {self._size} has given no sign of life for {self._most:g} s, so this one "
-                        "ends too; what was saved can go on with --resume, with any number of processes"
+                        f"ends too; {self._advice}"
                     )
                     return

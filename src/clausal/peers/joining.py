@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import clausal
 from clausal.errors import InputError, RunError
-from clausal.peers.group import ALONE, Group, Peers
+from clausal.peers.group import ALONE, RESUME, Group, Peers
 from clausal.peers.heartbeat import Heartbeat
 from clausal.peers.interfaces import interface_towards
 
@@ -49,13 +49,19 @@ def is_started_together() -> bool:
 
 @contextmanager
 def joined(
-    card: Mapping[str, str], *, gpu: bool, wait: float, trust_network: bool, silence: float = SILENCE
+    card: Mapping[str, str],
+    *,
+    gpu: bool,
+    wait: float,
+    trust_network: bool,
+    silence: float = SILENCE,
+    advice: str = RESUME,
 ) -> Iterator[Peers]:
     """Join the other processes, if there are any, and leave them at the end.
 
     ``card`` is what all of them must have been told alike, such as settings. A process that does not come within
     ``wait`` seconds, or comes with another card, ends all of them, and so does one that is silent for ``silence``
-    seconds later on.
+    seconds later on; ``advice`` is what a user can do then.
     """
     size = number_of_processes()
     if size == 1:
@@ -70,7 +76,7 @@ def joined(
     store = _meet(rank, size, wait)
     _compare_cards(store, rank, size, card, wait)
     own = store.clone()  # type: ignore[attr-defined]  # a connection of its own
-    heartbeat = Heartbeat(own, rank, size, silence)
+    heartbeat = Heartbeat(own, rank, size, silence, advice=advice)
     try:
         with _explained(rank, size, wait):
             distributed.init_process_group(
@@ -80,7 +86,7 @@ def joined(
                 world_size=size,
                 timeout=PATIENCE,
             )
-        yield Together(store)
+        yield Together(store, advice)
         heartbeat.leave()
     finally:
         heartbeat.stop()
@@ -91,8 +97,8 @@ def joined(
 class Together(Group):
     """Processes that have joined, and a board on which one can leave a message for the others."""
 
-    def __init__(self, store: Store) -> None:
-        super().__init__()
+    def __init__(self, store: Store, advice: str = RESUME) -> None:
+        super().__init__(advice=advice)
         self._store = store
         self._messages = 0
         self._parent = os.getppid()

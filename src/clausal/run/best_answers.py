@@ -12,11 +12,14 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from clausal.evaluation.largest import Hidden, Ids, Largest, LargestProducts, Values
 from clausal.evaluation.protocol import Ranker, not_numbers, scoring
+from clausal.evaluation.shared import shared_table
 from clausal.model.predictor import LinkPredictor
+from clausal.model.row_table import RowTable
 from clausal.model.scorers.base import MultilinearScorer
 from clausal.run.known_facts import KnownFacts, SortedFacts
 
@@ -98,6 +101,42 @@ def best_of(scores: Values, k: int, left_out: Ids) -> Largest:
     return Largest(ids[order], values[order])
 
 
+class _Dealt(NamedTuple):
+    """Candidates that are dealt over processes: the best of all are among the best that each finds of its own."""
+
+    own: _Scored
+    table: RowTable
+
+    def find(self, k: int, hidden: Hidden) -> list[Largest]:
+        own, places = self._own(hidden.ids)
+        found = self.own.find(k, Hidden(hidden.queries[own], places))
+        ids = self.table.dealing.own_ids().cpu().numpy()
+        pairs = np.full((len(found), k, 2), -1.0)  # an id and its score; float64 has room for every id
+        for row, one in enumerate(found):
+            pairs[row, : len(one.ids), 0], pairs[row, : len(one.ids), 1] = ids[one.ids], one.scores
+        everywhere = self.table.peers.from_all(torch.from_numpy(pairs).to(self.table.weight.device)).cpu().numpy()
+        return [_best_pairs(some.reshape(-1, 2), k) for some in everywhere.swapaxes(0, 1)]
+
+    def scores(self, questions: Ids, ids: Ids) -> Values:
+        own, places = self._own(ids)
+        found = np.zeros(len(ids))
+        found[own] = self.own.scores(questions[own], places)
+        summed: Values = self.table.peers.sum_(torch.from_numpy(found).to(self.table.weight.device)).cpu().numpy()
+        return summed  # of which one process has each, and the others add 0
+
+    def _own(self, ids: Ids) -> tuple[NDArray[np.bool_], Ids]:
+        """Say which ids are of this process, and where these lie in its table."""
+        dealing, every = self.table.dealing, torch.from_numpy(ids)
+        own = dealing.owners(every) == dealing.rank
+        return own.numpy(), dealing.places(every[own]).numpy()
+
+
+def _best_pairs(pairs: Values, k: int) -> Largest:
+    ids, scores = pairs[pairs[:, 0] >= 0].T
+    order = np.lexsort((ids, -scores))[:k]
+    return Largest(ids[order].astype(np.int64), scores[order])
+
+
 @dataclass(frozen=True, eq=False)
 class Asking:
     """Answers questions by a ranker; ``products`` are with the vectors of the ranker's entities, if it is linear."""
@@ -155,6 +194,13 @@ class Asking:
             return _Rows(ranker.score_relations(subjects, objects))
         if kind == -1:
             return _Rows(ranker.score(subjects, relations, objects).unsqueeze(1))
+        table = shared_table(ranker)
+        scored = self._scored_here(kind, subjects, relations, objects)
+        return scored if table is None else _Dealt(scored, table)
+
+    def _scored_here(self, kind: int, subjects: Tensor, relations: Tensor, objects: Tensor) -> _Scored:
+        """Score all entities as subjects (0) or as objects (2), or those that this process has."""
+        ranker = self.ranker
         if self.products is not None and isinstance(ranker, LinkPredictor):
             if kind == 2:
                 return _Products(ranker.query_objects(ranker.encode(subjects), relations), self.products)

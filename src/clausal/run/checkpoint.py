@@ -40,18 +40,29 @@ def write_tensors(
 
 
 def read_tensors(
-    path: Path, expected: Mapping[str, Tensor] | None = None, mapped: Collection[str] = ()
+    path: Path,
+    expected: Mapping[str, Tensor] | None = None,
+    mapped: Collection[str] = (),
+    some_rows: Mapping[str, slice] | None = None,
 ) -> tuple[dict[str, Tensor], dict[str, str]]:
     """Read all tensors; with ``expected`` (meta tensors will do) names, shapes and kinds must be those.
 
-    Those that are ``mapped`` stay in the file: the system reads what is looked at, and lets go of it again.
+    Those that are ``mapped`` stay in the file: the system reads what is looked at, and lets go of it again. Of others
+    ``some_rows`` alone are read.
     """
+    some_rows = some_rows or {}
+
     with _opened(path) as file:
         if expected is not None:
             _compare(path, _shapes(file), {name: tuple(tensor.shape) for name, tensor in expected.items()})
         # Copies are aligned, so that scores are those of the training to the last bit, and do not need the file.
         tensors = {
-            name: file.get_tensor(name) if name in mapped else file.get_tensor(name).clone() for name in _shapes(file)
+            name: file.get_slice(name)[some_rows[name]]
+            if name in some_rows
+            else file.get_tensor(name)
+            if name in mapped
+            else file.get_tensor(name).clone()
+            for name in _shapes(file)
         }
         metadata = dict(file.metadata() or {})
     for name, tensor in tensors.items():

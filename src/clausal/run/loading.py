@@ -9,13 +9,15 @@ import torch
 from torch import nn
 
 from clausal.config import Settings
-from clausal.errors import InputError
+from clausal.errors import InputError, count
 from clausal.evaluation.memory import free_memory
 from clausal.graph.graph import Graph
 from clausal.model.build import build_predictor, build_scorer, described_encoder, find_device
 from clausal.model.predictor import LinkPredictor
+from clausal.model.row_table import RowTable
 from clausal.model.scorers.base import Scorer
 from clausal.observer import Observer
+from clausal.peers import ALONE, Blocks, Peers
 from clausal.run.checkpoint import read_tensors, require_shape
 from clausal.run.directory import MODEL, RunDirectory
 from clausal.run.run import Run
@@ -32,6 +34,7 @@ def load(
     encoder: nn.Module | None = None,
     device: str = "auto",
     mapped: bool | None = None,
+    peers: Peers = ALONE,
     observer: Observer | None = None,
 ) -> Run:
     """Load a finished run; a run trained with a user's own scorer or encoder needs it here again.
@@ -39,6 +42,9 @@ def load(
     With ``mapped`` the vectors of entities stay in their file and are read from there, piece by piece, whenever they
     are looked at, so that they may be larger than the memory. By default that is so on a CPU where they would take
     more than half of the memory that is free, and the observer is told.
+
+    Where several processes ask together (``peers``), each has a part of the vectors, and all of them ask the same at
+    the same time: ``predict``, ``score``, ``evaluate`` and ``classify``, by the rankings ``model`` and ``entailed``.
     """
     directory = RunDirectory.open(path)
     if not directory.finished:
@@ -46,6 +52,8 @@ def load(
     require_custom(directory, scorer, encoder)
     settings, graph = directory.settings, directory.graph
     place = find_device(device, "device")
+    if peers.size > 1:
+        return _run(directory, _read_part(directory, settings, graph, peers).to(place))
     if mapped is None:
         mapped = place.type == "cpu" and _is_large(directory)
         if mapped and observer is not None:
@@ -55,16 +63,40 @@ def load(
             )
     elif mapped and place.type != "cpu":
         raise InputError("vectors that stay in their file are read by the CPU; load the run with device='cpu'")
-    predictor = _read_predictor(directory, settings, graph, scorer, encoder, mapped)
+    return _run(directory, _read_predictor(directory, settings, graph, scorer, encoder, mapped).to(place))
+
+
+def _run(directory: RunDirectory, predictor: LinkPredictor) -> Run:
     return Run(
-        predictor.to(place).eval(),
-        graph,
+        predictor.eval(),
+        directory.graph,
         directory.clauses,
-        settings,
+        directory.settings,
         directory.metrics,
         directory.path,
         directory.calibration,
     )
+
+
+def _read_part(directory: RunDirectory, settings: Settings, graph: Graph, peers: Peers) -> LinkPredictor:
+    """Read the predictor with this process's part of the vectors of entities."""
+    if directory.custom or directory.features or settings.model.scorer == "model-f":
+        raise InputError(
+            f"{directory.path}: several processes can ask a model of clausal's own with a vector for each entity; ask "
+            "this one in one process"
+        )
+    entities = len(graph.entities)
+    if entities < peers.size:
+        raise InputError(f"{directory.path}: {count(entities, 'entity', 'entities')} for {peers.size} processes")
+    dealing = Blocks(entities, peers.rank, peers.size)
+    with torch.device("meta"):
+        vectors = torch.empty(entities, settings.model.dim)
+        predictor = build_predictor(settings.model, entities, len(graph.relations), vectors=vectors)
+    path = directory.path / MODEL
+    tensors, _ = read_tensors(path, predictor.state_dict(), some_rows={_TABLE: dealing.block})
+    predictor.encoder = RowTable.of_vectors(tensors[_TABLE], dealing, peers)
+    predictor.load_state_dict(tensors, assign=True)
+    return predictor
 
 
 def _is_large(directory: RunDirectory) -> bool:

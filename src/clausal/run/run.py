@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from clausal.choices import Filter, Metric, RankingName, RegionName, SemanticsName, Ties, UnknownNames, VectorKind
 from clausal.config import Settings
 from clausal.evaluation import Calibration, Ranker
+from clausal.evaluation.shared import require_whole
 from clausal.graph.graph import Facts, Graph
 from clausal.graph.query import Question, read_query, unknown_texts
 from clausal.logic.syntax import Clause
@@ -78,14 +79,19 @@ class Run(Shown):
         return self._closures.under(clauses).get()
 
     @cached_property
-    def _table(self) -> LinkPredictor:
-        """The model with every entity encoded once."""
+    def _shared(self) -> LinkPredictor:
+        """The model with every entity encoded once; with those of this process, where several ask together."""
         return self.predictor.with_table()
+
+    @property
+    def _table(self) -> LinkPredictor:
+        """The same, where this process has all of them."""
+        return require_whole(self._shared)
 
     @cached_property
     def _by_model(self) -> Asking:
         """The model, ready to be asked beside the facts of the graph."""
-        return Asking(self._table, KnownFacts(self.graph), products_of(self._table, self.index))
+        return Asking(self._shared, KnownFacts(self.graph), products_of(self._shared, self.index))
 
     @cached_property
     def _consistent_rankers(self) -> ConsistentRankers:
@@ -173,6 +179,7 @@ class Run(Shown):
         Mining ends after ``seconds``. No vote counts against an answer unless ``signed``. ``out`` is a new run
         directory for the result, or the run's own. Ask it with ``ranking="fused"``.
         """
+        require_whole(self.predictor)
         from clausal.run.fusing import fuse_run
 
         mine = clauses is None if mine is None else mine
@@ -200,6 +207,7 @@ class Run(Shown):
         still does. ``descriptions`` are texts or vectors of new entities by name, for a run that was trained with
         descriptions. ``out`` is a new run directory for the result; this run stays as it is.
         """
+        require_whole(self.predictor)
         from clausal.run.updating import update_run
 
         return update_run(
@@ -364,6 +372,7 @@ class Run(Shown):
         which puts what is entailed first, however probable; or ``"fused"`` in a run with votes. ``consistent`` makes
         any of them obey the clauses.
         """
+        require_whole(self.predictor)
         from clausal.run.completing import Wanted, complete_run
 
         wanted = Wanted(min_probability, relations, per_entity, limit)
@@ -466,7 +475,7 @@ class Run(Shown):
         from clausal.evaluation import EntailedFirst, evaluate
 
         ranking = find_ranking(ranking, entailed)
-        ranker: Ranker = self._table
+        ranker: Ranker = self._shared
         if consistent:
             ranker = self._consistent(ranking, clauses, observer)
         elif ranking == "entailed":
@@ -492,7 +501,7 @@ class Run(Shown):
         from clausal.evaluation import calibrate, classify, label_facts
         from clausal.evaluation.evaluate import find_facts
 
-        predictor, graph, seed = self._table, self.graph, self.settings.train.seed
+        predictor, graph, seed = self._shared, self.graph, self.settings.train.seed
         facts, _ = find_facts(graph, facts)
         if labels is None:
             facts, labels = label_facts(facts, graph, seed=seed)
@@ -516,6 +525,7 @@ class Run(Shown):
         ``clauses`` are those of the run where none are given. ``tolerance`` is a hundredth of the margin by default.
         Of a calibrated run it also says which clauses are broken by facts that it accepts.
         """
+        require_whole(self.predictor)
         from clausal.run.certification import certify_clauses
 
         clauses = self.clauses if clauses is None else clauses
@@ -550,6 +560,7 @@ class Run(Shown):
         A fact is accepted at the calibrated threshold of its relation, or from a ``probability`` on. They are counted
         once more where the run obeys the clauses, unless not ``consistent``.
         """
+        require_whole(self.predictor)
         from clausal.run.deciding import decisions_of
 
         clauses = self.clauses if clauses is None else clauses

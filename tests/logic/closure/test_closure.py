@@ -11,7 +11,7 @@ from clausal.errors import InputError, RunError
 from clausal.graph import Names
 from clausal.graph.facts import fact_keys, no_facts
 from clausal.logic import encode_rules, horn_parts, parse_clauses
-from clausal.logic.closure import close, close_rules
+from clausal.logic.closure import close, close_rules, layers
 from clausal.logic.engines.duck import DuckEngine
 from clausal.logic.store import NoRoomError, open_store
 from clausal.logic.syntax import Variable
@@ -237,6 +237,37 @@ def test_facts_of_a_multiple_of_the_memory_limit_are_closed_on_disk(text, size, 
     assert [one.new for one in found.rounds] == [one.new for one in expected.rounds]
     assert np.array_equal(found.facts, expected.facts)
     assert np.array_equal(found.round_of, expected.round_of)
+
+
+def test_facts_are_loaded_and_fetched_in_parts(monkeypatch):
+    draw = np.random.default_rng(0)
+    facts = np.unique(draw.integers(300, size=(3000, 3), dtype=np.int32) % [300, 4, 300], axis=0).astype(np.int32)
+    rules = encode_rules(parse_clauses(MANY), Names([], "entity"), Names(["p", "q", "r", "s"], "relation"))
+    expected = close_rules(facts, rules, rounds=12)
+    monkeypatch.setattr(layers, "_SORTED", 700)
+    monkeypatch.setattr(layers, "_FETCHED", 900)
+    found = close_rules(facts, rules, rounds=12)
+    assert len(found.derived) > 10_000
+    assert np.array_equal(found.facts, expected.facts)
+    assert np.array_equal(found.round_of, expected.round_of)
+
+
+def test_a_closure_larger_than_the_memory_limit_lies_in_a_file_that_goes_with_it(monkeypatch, tmp_path):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    facts = np.arange(600_000, dtype=np.int32).repeat(3).reshape(-1, 3) * [1, 0, 1] + [0, 0, 1]
+    rules = encode_rules(parse_clauses("p(X, Y) => p(Y, X)"), Names([], "entity"), Names(["p"], "relation"))
+    found = close_rules(facts.astype(np.int32), rules, memory="14MB", threads=1)
+    assert isinstance(found.facts, np.memmap)
+    assert not isinstance(found.round_of, np.memmap)
+    assert np.array_equal(found.derived, facts[:, ::-1])
+    assert not list(tmp_path.iterdir())
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.posix_fallocate", full)
+    with pytest.raises(RunError, match=r"no room for the 0\.0 GB of the closure .No space left on device.; name"):
+        close_rules(facts.astype(np.int32), rules, memory="14MB", threads=1)
 
 
 @pytest.mark.parametrize(

@@ -5,23 +5,27 @@ It parts test facts into Test-I, what does not follow from train, and Test-II, w
 
 from __future__ import annotations
 
+import math
+import os
+import tempfile
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass, replace
-from itertools import count
-from typing import NamedTuple
+from itertools import count, pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clausal.errors import InputError
+from clausal.errors import InputError, RunError
 from clausal.graph import Facts, Graph
 from clausal.graph.facts import fact_keys, occur_in
 from clausal.logic.closure.layers import Layers
 from clausal.logic.engines import EngineName, open_engine
 from clausal.logic.rules import LeftOut, RuleSet, encode_rules
 from clausal.logic.sql import round_queries
+from clausal.logic.store import memory_bytes
 from clausal.logic.syntax import Clause
 from clausal.observer import Observer, replaces
 
@@ -102,7 +106,7 @@ def close_rules(
     done: list[Round] = []
     options = {"memory": memory, "threads": threads, "master": master, "shared": shared}
     with closing(open_engine(engine, "the closure", **options)) as running:  # type: ignore[arg-type]
-        layers = Layers(running, _facts_with(facts, rules.relations), rules.groups)
+        layers = Layers(running, facts, rules.groups, rules.relations)
         complete = False
         fresh = None
         total = len(facts)
@@ -120,28 +124,45 @@ def close_rules(
                 observer.derived(number, done[-1].new, total, done[-1].seconds)
             if number == rounds:
                 break
-        ends = np.cumsum([len(facts), *(one.new for one in done)])
-        every = np.empty((total, 3), dtype=facts.dtype)
+        every = _room((total, 3), facts.dtype, memory)
         every[: len(facts)] = facts
+        ends = np.cumsum([len(facts), *(one.new for one in done)]).tolist()
+        places = list(ends)  # where the next facts of each round go
         for found in filter(len, layers.fetch()):  # the last round finds nothing
-            for number in range(int(found[:, 3].min()), int(found[:, 3].max()) + 1):
-                derived = found[:, :3] if len(found) == done[number - 1].new else found[found[:, 3] == number, :3]
-                every[ends[number - 1] : ends[number]] = _sorted_by_id(derived)
-    round_of = np.repeat(np.arange(len(ends), dtype=np.int32), np.diff(ends, prepend=0))
+            first, last = int(found[:, 3].min()), int(found[:, 3].max())
+            for number in range(first, last + 1):
+                derived = found[:, :3] if first == last else found[found[:, 3] == number, :3]
+                start, places[number - 1] = places[number - 1], places[number - 1] + len(derived)
+                every[start : places[number - 1]] = _sorted_by_id(derived)
+    round_of = _room((total,), np.dtype(np.int32), memory)
+    for number, (start, end) in enumerate(pairwise([0, *ends])):
+        round_of[start:end] = number
     return Closure(every, round_of, tuple(done), complete, rules.left_out)
 
 
-def _facts_with(facts: Facts, relations: Collection[int]) -> Facts:
-    """Return the facts whose relation occurs in a rule: no other can be joined with or derived again."""
-    if not len(facts):
-        return facts
-    occurs = np.zeros(max(int(facts[:, 1].max()), *relations, 0) + 1, dtype=np.bool_)
-    occurs[list(relations)] = True
-    return facts[occurs[facts[:, 1]]]
+def _room(shape: tuple[int, ...], dtype: np.dtype[Any], memory: str | None) -> NDArray[Any]:
+    """Return an array; one that is larger than the memory limit lies in a file that nobody else sees."""
+    size = dtype.itemsize * math.prod(shape)
+    if memory is None or size <= memory_bytes(memory):
+        return np.empty(shape, dtype)
+    with tempfile.TemporaryFile() as file:
+        try:
+            if hasattr(os, "posix_fallocate"):  # or else a full disk would be noticed too late
+                os.posix_fallocate(file.fileno(), 0, size)
+            else:
+                file.truncate(size)
+        except OSError as error:
+            raise RunError(
+                f"{tempfile.gettempdir()}: no room for the {size / 1e9:.1f} GB of the closure ({error.strerror}); name "
+                "another folder by TMPDIR"
+            ) from None
+        return np.memmap(file, dtype, "r+", shape=shape)
 
 
 def _sorted_by_id(facts: Facts) -> Facts:
     """Sort facts by id, so that every engine and every number of threads gives the same array."""
+    if not len(facts):
+        return facts
     subjects, relations, objects = (int(column.max()) + 1 for column in facts.T)
     entities = max(subjects, objects)
     keys = fact_keys(facts, entities, relations)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,11 +11,14 @@ from numpy.typing import NDArray
 from clausal.errors import RunError
 from clausal.graph import Facts
 from clausal.logic.engines import Engine
+from clausal.logic.engines.engine import Within
 from clausal.logic.rules import RuleGroup
 from clausal.logic.sql import id_columns, new_facts, rule_table, some_candidates, union_all
 from clausal.logic.store import FACT_COLUMNS, NoRoomError
 
 _MERGED = 10  # layers that become one, so that queries of many rounds stay short
+_SORTED = 1 << 25  # given facts that are sorted at a time
+_FETCHED = 1 << 23  # derived facts that are fetched at a time
 _FIRST_CANDIDATES = 1_000_000
 _MORE = 8
 _CUTS, _MOST_CUTS = 4, 64  # of subjects and of objects, where the facts of a round have no room at once
@@ -23,10 +27,10 @@ _CUTS, _MOST_CUTS = 4, 64  # of subjects and of objects, where the facts of a ro
 class Layers:
     """Keeps the tables ``known``, ``delta`` and ``rules_N`` of ``round_queries``."""
 
-    def __init__(self, engine: Engine, facts: Facts, groups: Sequence[RuleGroup]) -> None:
+    def __init__(self, engine: Engine, facts: Facts, groups: Sequence[RuleGroup], relations: Collection[int]) -> None:
         self._engine = engine
-        # Sorted by relation, whole blocks of rows can be skipped that no rule asks for.
-        engine.load("given", facts[_order_by_relation(facts)], FACT_COLUMNS)
+        blocks = _by_relation(facts, relations)
+        engine.load("given", next(blocks) if len(facts) <= _SORTED else blocks, FACT_COLUMNS)
         for number, group in enumerate(groups):
             rows, columns = rule_rows(group)
             engine.load(rule_table(number), rows, columns)
@@ -110,9 +114,20 @@ class Layers:
             self._engine.drop(table)
 
     def fetch(self) -> Iterator[NDArray[np.int32]]:
-        """Yield the derived facts, those of one round or of several, with their rounds in a fourth column."""
+        """Yield the derived facts, with their rounds in a fourth column.
+
+        Those of a round come some at a time, the ones with smaller subjects before the others.
+        """
         for layer in self._layers:
-            yield self._engine.fetch(layer, (*FACT_COLUMNS, "round"))
+            for some in self._by_subject(layer):
+                yield self._engine.fetch(layer, (*FACT_COLUMNS, "round"), within=some)
+
+    def _by_subject(self, layer: str) -> Iterator[Within]:
+        """Yield subjects that part a table, so that each part has room in memory."""
+        rows, low, high = self._engine.rows(f"SELECT count(*), min(subject), max(subject) FROM {layer}")[0]
+        if rows:
+            borders = np.linspace(low, high + 1, -(-rows // _FETCHED) + 1).astype(np.int64).tolist()
+            yield from (Within("subject", first, end) for first, end in pairwise(borders))
 
     def _pays(self, limit: int) -> bool:
         most = self._engine.most_limited
@@ -174,8 +189,17 @@ def _beyond(limit: int, round: int) -> RunError:
     )
 
 
-def _order_by_relation(facts: Facts) -> NDArray[np.intp]:
-    relations = facts[:, 1]
-    if len(facts) and relations.max() < 2**16:
-        relations = relations.astype(np.uint16)  # which numpy sorts in linear time
-    return np.argsort(relations, kind="stable")
+def _by_relation(facts: Facts, relations: Collection[int]) -> Iterator[Facts]:
+    """Yield the facts whose relation occurs in a rule, as no other can be joined with or derived again, in blocks.
+
+    Sorted by relation, whole rows of blocks can be skipped that no rule asks for.
+    """
+    occurs = np.zeros(max(relations, default=0) + 2, dtype=np.bool_)
+    occurs[list(relations)] = True
+    for start in range(0, max(len(facts), 1), _SORTED):
+        block = facts[start : start + _SORTED]
+        block = block[occurs[np.minimum(block[:, 1], len(occurs) - 1)]]
+        asked = block[:, 1]
+        if len(occurs) <= 1 << 16:
+            asked = asked.astype(np.uint16)  # which numpy sorts in linear time
+        yield block[np.argsort(asked, kind="stable")]

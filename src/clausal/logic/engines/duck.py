@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clausal.logic.store import fetch_columns, load_rows, open_store, readable_errors
+from clausal.logic.engines.engine import Within
+from clausal.logic.store import Rows, fetch_columns, load_rows, open_store, readable_errors
 
 
 class DuckEngine:
@@ -22,7 +23,7 @@ class DuckEngine:
         self._opened = ExitStack()
         self._connection = self._opened.enter_context(open_store(memory, threads))
 
-    def load(self, table: str, rows: NDArray[np.int32], columns: Sequence[str]) -> None:
+    def load(self, table: str, rows: Rows, columns: Sequence[str]) -> None:
         with readable_errors(self._what):
             load_rows(self._connection, rows, table, columns)
 
@@ -43,9 +44,12 @@ class DuckEngine:
             found: list[tuple[Any, ...]] = self._connection.execute(query).fetchall()
             return found
 
-    def fetch(self, table: str, columns: Sequence[str], type: type[Any] = np.int32) -> NDArray[Any]:
+    def fetch(
+        self, table: str, columns: Sequence[str], type: type[Any] = np.int32, within: Within | None = None
+    ) -> NDArray[Any]:
+        query = f"SELECT {', '.join(columns)} FROM {table}{'' if within is None else f' WHERE {within}'}"
         with readable_errors(self._what):
-            return fetch_columns(self._connection, f"SELECT {', '.join(columns)} FROM {table}", columns, type)
+            return fetch_columns(self._connection, query, columns, type)
 
     def close(self) -> None:
         self._opened.close()

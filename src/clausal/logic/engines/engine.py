@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clausal.errors import InputError
+from clausal.logic.store import Rows
 
 EngineName = Literal["duckdb", "spark"]
+
+
+class Within(NamedTuple):
+    """The values of a column from the first on, before the end."""
+
+    column: str
+    first: int
+    end: int
+
+    def __str__(self) -> str:
+        return f"{self.column} >= {self.first} AND {self.column} < {self.end}"
 
 
 class Engine(Protocol):
@@ -19,8 +31,8 @@ class Engine(Protocol):
     most_limited: int | None
     """The largest ``LIMIT`` that still saves work inside a query; None where every one does."""
 
-    def load(self, table: str, rows: NDArray[np.int32], columns: Sequence[str]) -> None:
-        """Make a table of the rows of an array."""
+    def load(self, table: str, rows: Rows, columns: Sequence[str]) -> None:
+        """Make a table of rows."""
 
     def create(self, table: str, query: str) -> None:
         """Make a table of what a query finds, in place of one of that name."""
@@ -34,8 +46,10 @@ class Engine(Protocol):
     def rows(self, query: str) -> list[tuple[Any, ...]]:
         """Return the rows of a query that finds few."""
 
-    def fetch(self, table: str, columns: Sequence[str], type: type[Any] = np.int32) -> NDArray[Any]:
-        """Return columns of a table, however many rows it has; counts need a wider type."""
+    def fetch(
+        self, table: str, columns: Sequence[str], type: type[Any] = np.int32, within: Within | None = None
+    ) -> NDArray[Any]:
+        """Return columns of a table, or of its rows ``within`` some values; counts need a wider type."""
 
     def close(self) -> None:
         """Let go of everything."""

@@ -9,18 +9,22 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clausal.errors import InputError, RunError
+from clausal.files import explained_os_errors
 from clausal.logic.engines.cluster import WorkerWatch, own_address, started_in_time, wait_for_workers
-from clausal.logic.store import arrow_columns, memory_bytes
+from clausal.logic.engines.engine import Within
+from clausal.logic.store import Rows, arrow_columns, memory_bytes, slices
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -29,7 +33,8 @@ if TYPE_CHECKING:
 _LOCAL = "local[*]"
 _MASTER = re.compile(r"(local(\[.+\])?|yarn)$|(spark|k8s)://.")
 _FEW = 100_000  # rows that the driver keeps by itself
-_SLICE = 2_000_000  # rows that pass from or to the driver at once
+_SLICE = 2_000_000  # rows of a file
+_SENT = 500_000  # rows that pass through the driver at once, whose memory is small
 _FILES = 8  # of at most a slice each, read back at once
 
 
@@ -69,16 +74,19 @@ class SparkEngine:
                 self.close()
                 raise
 
-    def load(self, table: str, rows: NDArray[np.int32], columns: Sequence[str]) -> None:
+    def load(self, table: str, rows: Rows, columns: Sequence[str]) -> None:
         with self._readable_errors():
-            if len(rows) <= _FEW:
+            if isinstance(rows, np.ndarray) and len(rows) <= _FEW:
                 self._frame(rows, columns).createOrReplaceTempView(table)
                 return
             path = self._path(table)
-            for start in range(0, len(rows), _SLICE):
-                frame = self._frame(rows[start : start + _SLICE], columns)
-                frame.write.mode("append").parquet(path)
-            self._show(table, path, frame.schema)
+            schema = ", ".join(f"{column} INT" for column in columns)
+            if (folder := _here(path)) is not None:
+                _write(slices(rows, _SLICE), columns, folder)
+            else:
+                for some in slices(rows, _SENT):
+                    self._frame(some, columns).write.mode("append").parquet(path)
+            self._show(table, path, schema)
 
     def create(self, table: str, query: str) -> None:
         with self._readable_errors():
@@ -104,16 +112,21 @@ class SparkEngine:
         with self._readable_errors():
             return [tuple(row) for row in self._session.sql(query).collect()]
 
-    def fetch(self, table: str, columns: Sequence[str], type: type[Any] = np.int32) -> NDArray[Any]:
+    def fetch(
+        self, table: str, columns: Sequence[str], type: type[Any] = np.int32, within: Within | None = None
+    ) -> NDArray[Any]:
+        if table in self._files and (folder := _here(self._files[table])) is not None:
+            return _read(folder, columns, type, within)
+        where = "true" if within is None else str(within)
         with self._readable_errors():
             frame = self._session.table(table)
             files = sorted(frame.inputFiles()) if table in self._files else []
             parts = [np.empty((0, len(columns)), type)]
             if not files:
-                parts.append(_array(frame, columns, type))
+                parts.append(_array(frame.where(where), columns, type))
             for start in range(0, len(files), _FILES):
                 some = self._session.read.schema(frame.schema).parquet(*files[start : start + _FILES])
-                parts.append(_array(some, columns, type))
+                parts.append(_array(some.where(where), columns, type))
             return np.concatenate(parts)
 
     def close(self) -> None:
@@ -135,7 +148,7 @@ class SparkEngine:
         self._written += 1
         return f"{self._folder}/{table}-{self._written}"
 
-    def _show(self, table: str, path: str, schema: StructType) -> None:
+    def _show(self, table: str, path: str, schema: StructType | str) -> None:
         self._session.read.schema(schema).parquet(path).createOrReplaceTempView(table)
         self._files[table] = path
 
@@ -192,8 +205,37 @@ def _folder(master: str, shared: str | None) -> str:
     return (Path(shared).absolute() / name).as_uri()
 
 
+def _here(path: str) -> Path | None:
+    """Return the folder of a URI that this machine has; what is there need not pass through Spark's driver."""
+    return Path(url2pathname(urlsplit(path).path)) if path.startswith("file:") else None
+
+
+def _write(blocks: Iterable[NDArray[np.int32]], columns: Sequence[str], folder: Path) -> None:
+    from pyarrow import parquet
+
+    with explained_os_errors(folder):
+        folder.mkdir(parents=True)
+        for number, rows in enumerate(blocks):
+            parquet.write_table(arrow_columns(rows, columns), folder / f"part-{number:05}.parquet")
+
+
+def _read(folder: Path, columns: Sequence[str], type: type[Any], within: Within | None) -> NDArray[Any]:
+    from pyarrow import dataset
+
+    found = dataset.dataset(folder, format="parquet")
+    wanted = None
+    if within is not None:
+        column = dataset.field(within.column)
+        wanted = (column >= within.first) & (column < within.end)
+    with explained_os_errors(folder):
+        return _stacked(found.to_table(list(columns), filter=wanted), columns, type)
+
+
 def _array(frame: DataFrame, columns: Sequence[str], type: type[Any]) -> NDArray[Any]:
-    table = frame.select(*columns).toArrow()
+    return _stacked(frame.select(*columns).toArrow(), columns, type)
+
+
+def _stacked(table: Any, columns: Sequence[str], type: type[Any]) -> NDArray[Any]:
     return np.stack([table.column(name).to_numpy() for name in columns], axis=1).astype(type, copy=False)
 
 
@@ -202,6 +244,8 @@ def _start(master: str, memory: str | None) -> SparkSession:
 
     builder = SparkSession.builder.appName("clausal").config("spark.ui.showConsoleProgress", "false")
     builder = builder.config("spark.ui.enabled", "false")
+    # A driver without memory would go on without the thread that met its end, and wait for ever.
+    builder = builder.config("spark.driver.extraJavaOptions", "-XX:+ExitOnOutOfMemoryError")
     if _is_local(master):
         # Two hundred partitions, the default, are for clusters: here each would be a task of next to nothing.
         builder = builder.config("spark.sql.shuffle.partitions", str(os.cpu_count() or 1))
