@@ -87,7 +87,7 @@ class Evidence:
     @cached_property
     def voting_alone(self) -> RuleVotes:
         """All rules, ready to vote without a model."""
-        return RuleVotes(self.edges, self.rules.paths, self.rules.attributes)
+        return RuleVotes(self.edges, self.rules.paths, self.rules.attributes, alone=True)
 
     def frequency(self, label: int) -> Floats:
         """Return log(1 + how many facts of a relation have each entity in the place that is asked for)."""

@@ -15,6 +15,7 @@ from clausal.logic.mining.walks import Walks
 
 SOME = -1
 """Stands for an entity that does not matter: the attribute (s, SOME) is to have some edge s."""
+_VAGUE = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +102,15 @@ class AttributeRules:
     def confidence(self) -> Reals:
         """Smoothed confidence, which votes use: support / (entities with the body + 5)."""
         return self.support / (self.entities_with[self.bodies] + PRIOR)
+
+    @property
+    def confidence_alone(self) -> Reals:
+        """The same, less where a body is vague: a tenth for (s, SOME), a hundredth for how frequent an answer is.
+
+        Where rules rank alone, such rules decide among answers that no other rule is for, as in AnyBURL.
+        """
+        vague = np.where(self.attribute_entity[self.bodies] == SOME, _VAGUE, 1.0)
+        return self.confidence * np.where(self.predicts_itself, _VAGUE**2, vague)
 
     @property
     def lower_bound(self) -> Reals:
