@@ -133,8 +133,15 @@ class AttributeRules:
 
         Whoever has the attribute (s, d) has (s, SOME). A rule that says no more is never the best for an answer.
         """
-        confidence, of_general = self.confidence, np.zeros(len(self.attribute_label))
-        more = np.ones(len(self), np.bool_)
+        return self._surer_than_general(self.confidence)
+
+    @property
+    def says_more_alone(self) -> NDArray[np.bool_]:
+        """The same where rules rank alone."""
+        return self._surer_than_general(self.confidence_alone)
+
+    def _surer_than_general(self, confidence: Reals) -> NDArray[np.bool_]:
+        of_general, more = np.zeros(len(self.attribute_label)), np.ones(len(self), np.bool_)
         general = np.flatnonzero(self.attribute_entity == SOME)
         next_general = np.append(general, len(self.attribute_label))[1:]
         for start, special, end in self.body_starts[np.column_stack([general, general + 1, next_general])].tolist():
