@@ -134,6 +134,18 @@ def noise() -> Splits:
     return split(facts, seed=7)
 
 
+def identifiers() -> Splits:
+    """Records as a table has them: each with its own number, which nobody can predict, a type, and links by type."""
+    random = np.random.default_rng(8)
+    kind = random.integers(5, size=400)
+    facts: list[Triple] = [(f"record{i}", "has_number", f"{10_000 + i}") for i in range(400)]
+    facts += [(f"record{i}", "of_type", f"type{kind[i]}") for i in range(400)]
+    for one in range(400):
+        others = np.flatnonzero(kind == (kind[one] + 1) % 5)
+        facts += [(f"record{one}", "refers_to", f"record{other}") for other in random.choice(others, 3, replace=False)]
+    return split(facts, seed=8)
+
+
 def world() -> Splits:
     """The graph of the demo."""
     return _named(clausal.load_graph(Path(clausal.__file__).parent / "data" / "world"))
@@ -189,6 +201,7 @@ ZOO: dict[str, Callable[[], Splits]] = {
     "one relation": one_relation,
     "symmetric": symmetric,
     "noise": noise,
+    "identifiers": identifiers,
     "world": world,
     "world, no valid": world_without_valid,
     "world, inverses": world_with_inverses,

@@ -66,7 +66,10 @@ def frequency(edges, label, entity):
 
 
 def features(graph, rules, entity, label, answer, score, alone=False):
-    """The features of one answer, by their definitions; of rules with constants all vote where they are alone."""
+    """The features of one answer, by their definitions.
+
+    Of rules with constants all vote where they are alone, but vague bodies count a tenth or a hundredth.
+    """
     edges, relations = edges_of(graph), len(graph.relations)
     confidences = [[], [], []]
     paths = rules.paths
@@ -83,10 +86,12 @@ def features(graph, rules, entity, label, answer, score, alone=False):
         head = attributes.attribute_label[attributes.heads[rule]], attributes.attribute_entity[attributes.heads[rule]]
         if entity == answer or not (alone or attributes.confidence[rule] > frequency(edges, *head)):
             continue
+        vague = 0 if not alone or pair[1] != SOME else 2 if pair[0] == head[0] else 1
+        confidence = attributes.confidence[rule] / 10**vague
         if head == (label, answer) and has(edges, entity, *pair, asked=label):
-            confidences[1].append(attributes.confidence[rule])
+            confidences[1].append(confidence)
         if head == (back, entity) and has(edges, answer, *pair):
-            confidences[2].append(attributes.confidence[rule])
+            confidences[2].append(confidence)
     often = sum(one == label and target == answer for _, one, target in edges)
     best = [math.log1p(100 * max(own, default=0.0)) for own in confidences]
     every = [math.log1p(sum(-math.log1p(-p) for p in own)) for own in confidences]

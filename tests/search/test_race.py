@@ -9,15 +9,17 @@ from search_runs import company
 
 from clausal import Graph, InputError, Settings, parse_clauses, resume, train
 from clausal.logic.intervals import wilson
-from clausal.observer import Calling
+from clausal.observer import Calling, Observer
 from clausal.search import race, resume_best, train_best
 from clausal.search.best import best_settings, this_machine
 from clausal.search.journal import Trial
 from clausal.search.racing.clause_weight import Tried, choose_weight
 from clausal.search.racing.clauses import by_confidence, weigh_for_training
+from clausal.search.racing.climbing import Climber
 from clausal.search.racing.judging import compare
 from clausal.search.racing.ladders import share_of_linked
 from clausal.search.racing.plan import Plan, make_plan
+from clausal.search.racing.track import Track
 from clausal.search.racing.trial import Raced, still_to_come
 from clausal.search.racing.work import Size, minutes_of_work, training_work
 from clausal.search.space import change
@@ -42,7 +44,7 @@ def test_the_same_seed_makes_the_same_choice(plan):
     first, second = (race(graph, (), quick(graph), plan=plan) for _ in range(2))
     assert chosen(first) == chosen(second)
     varied = {name for trial in first.trials for name in trial.changes}
-    assert "facts.regulariser_weight" in varied
+    assert {"facts.regulariser_weight", "facts.label_smoothing"} <= varied
     # Where train links the pairs of most valid facts, short trials cannot tell what predicting relations leads to.
     assert share_of_linked(graph) > 0.5
     assert ("facts.relation_weight" in varied) == (plan is LONG)
@@ -76,6 +78,7 @@ def test_the_budget_is_a_share_of_the_training_or_a_minute():
 def test_fixed_settings_are_not_raced():
     graph = company()
     fixed = ["facts.regulariser_weight", "facts.relation_weight", "train.learning_rate", "model.dim", "facts.training"]
+    fixed.append("facts.label_smoothing")
     found = race(graph, (), quick(graph), fixed=fixed, plan=PLAN)
     assert {name for trial in found.trials for name in trial.changes} <= {"facts.batch_size"}
     assert found.settings.model.dim == 8
@@ -256,6 +259,21 @@ def test_curves_are_continued_as_a_geometric_series():
     assert still_to_come({3: 0.5, 6: 0.7, 9: 0.6}, 100) == 0
     assert still_to_come({3: 0.5}, 100) == 0
     assert still_to_come({3: 0.1, 6: 0.2, 9: 0.4}, 100) == 0
+
+
+@pytest.mark.parametrize("braking", [False, True])
+def test_what_brakes_and_leads_all_the_same_wins_whatever_curves_promise(braking):
+    """The leader's curve promises more; only a trial that should be slower need not promise as much."""
+    graph = company()
+    climber = Climber(Track(graph, quick(graph), PLAN, None, None, Observer()), change(quick(graph), {}), ())
+    climber.start = change(climber.start, {"train.epochs": 60})
+    leader = replace(raced(1, [0.5] * 500), trial=curve(1, {3: 0.2, 6: 0.4, 9: 0.5}))
+    other = replace(raced(2, [0.51] * 500), trial=curve(2, {3: 0.45, 6: 0.5, 9: 0.51}))
+    assert climber._better(other, leader, slow=True, braking=braking) == braking
+
+
+def curve(number, validations):
+    return Trial(number, "finished", max(validations.values()), 9, 0.0, {}, validations=validations)
 
 
 def test_auto_is_for_a_race_alone():

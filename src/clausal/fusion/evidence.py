@@ -43,7 +43,7 @@ class VotingRules:
         How frequent an answer is, is a feature of its own, and votes that repeat it only blur the others. Where rules
         rank alone, all of them vote. Of very many, those with little support are left out.
         """
-        rules = self.attributes.select(_surer_than_frequency(self.attributes))
+        rules = self.attributes.select(_surer_than_frequency(self.attributes) & self.attributes.says_more)
         least = 2
         while len(rules) > _MOST_CONSTANTS:
             least += 1
@@ -87,7 +87,7 @@ class Evidence:
     @cached_property
     def voting_alone(self) -> RuleVotes:
         """All rules, ready to vote without a model."""
-        return RuleVotes(self.edges, self.rules.paths, self.rules.attributes)
+        return RuleVotes(self.edges, self.rules.paths, self.rules.attributes, alone=True)
 
     def frequency(self, label: int) -> Floats:
         """Return log(1 + how many facts of a relation have each entity in the place that is asked for)."""

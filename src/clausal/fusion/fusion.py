@@ -89,7 +89,7 @@ def mine_rules(
         paths = paths.select(paths.confidence >= _CONFIDENCE)
         paths = paths.select(np.arange(min(len(paths), _MOST_PATHS)))
     attributes = mine_attributes(edges, min_confidence=_CONFIDENCE, seconds=for_others, observer=observer)
-    attributes = attributes.select(attributes.says_more)
+    attributes = attributes.select(attributes.says_more_alone)
     least = 2
     while len(attributes) > _MOST_CONSTANTS:
         least += 1

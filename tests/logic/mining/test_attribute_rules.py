@@ -54,6 +54,8 @@ def test_a_rule_says_more_if_it_is_surer_than_the_same_of_any_entity(facts):
         entity == SOME or own > confidence[(label, SOME), head] for ((label, entity), head), own in confidence.items()
     ]
     assert rules.says_more.tolist() == expected
+    # Alone, rules of any entity count a tenth: nearly all others say more.
+    assert all(alone or not beside for alone, beside in zip(rules.says_more_alone.tolist(), expected, strict=True))
     assert AttributeRules.none(edges_of(facts, 6, 2)).says_more.tolist() == []
 
 

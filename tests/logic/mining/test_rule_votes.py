@@ -15,7 +15,7 @@ def facts():
     return [tuple(fact) for fact in draw.integers(0, [ENTITIES, RELATIONS, ENTITIES], (45, 3)).tolist()]
 
 
-def naive_votes(facts, paths, constants, entity, asked):
+def naive_votes(facts, paths, constants, entity, asked, alone=False):
     """The votes for each answer to one question: kind, confidence and rule."""
     edges, found = labelled(facts, RELATIONS), {}
     back = (asked + RELATIONS) % (2 * RELATIONS)
@@ -30,7 +30,8 @@ def naive_votes(facts, paths, constants, entity, asked):
     has = {(x, label, y) for x, label, y in edges} | {(x, label, SOME) for x, label, _ in edges}
     for rule, (body, head) in enumerate(zip(constants.bodies, constants.heads, strict=True)):
         (s, d), (r, c) = ((int(constants.attribute_label[a]), int(constants.attribute_entity[a])) for a in (body, head))
-        confidence = constants.confidence[rule]
+        vague = 0 if not alone or d != SOME else 2 if s == r else 1
+        confidence = constants.confidence[rule] / 10**vague
         if r == asked and c != entity and ((entity, s, d) in has or (s, d) == (asked, SOME)):
             found.setdefault(c, []).append((1, confidence, len(paths) + rule))
         if (r, c) == (back, entity):
@@ -40,13 +41,14 @@ def naive_votes(facts, paths, constants, entity, asked):
     return found
 
 
-def test_votes_are_those_of_all_rules(facts):
+@pytest.mark.parametrize("alone", [False, True])
+def test_votes_are_those_of_all_rules(facts, alone):
     edges = edges_of(facts, ENTITIES, RELATIONS)
     paths, constants = mine_paths(edges, min_support=1), mine_attributes(edges, min_support=1, min_confidence=0)
     entities, labels = (grid.ravel() for grid in np.meshgrid(np.arange(ENTITIES), np.arange(2 * RELATIONS)))
-    votes = RuleVotes(edges, paths, constants).votes(entities, labels, top=6)
+    votes = RuleVotes(edges, paths, constants, alone=alone).votes(entities, labels, top=6)
     for question, (entity, asked) in enumerate(zip(entities.tolist(), labels.tolist(), strict=True)):
-        expected = naive_votes(facts, paths, constants, entity, asked)
+        expected = naive_votes(facts, paths, constants, entity, asked, alone)
         rows = range(votes.starts[question], votes.starts[question + 1])
         assert votes.answers[rows.start : rows.stop].tolist() == sorted(expected)
         for row, answer in zip(rows, sorted(expected), strict=True):

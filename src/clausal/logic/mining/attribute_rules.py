@@ -15,6 +15,7 @@ from clausal.logic.mining.walks import Walks
 
 SOME = -1
 """Stands for an entity that does not matter: the attribute (s, SOME) is to have some edge s."""
+_VAGUE = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +104,15 @@ class AttributeRules:
         return self.support / (self.entities_with[self.bodies] + PRIOR)
 
     @property
+    def confidence_alone(self) -> Reals:
+        """The same, less where a body is vague: a tenth for (s, SOME), a hundredth for how frequent an answer is.
+
+        Where rules rank alone, such rules decide among answers that no other rule is for, as in AnyBURL.
+        """
+        vague = np.where(self.attribute_entity[self.bodies] == SOME, _VAGUE, 1.0)
+        return self.confidence * np.where(self.predicts_itself, _VAGUE**2, vague)
+
+    @property
     def lower_bound(self) -> Reals:
         """Lower bound (95 %) of the share of entities with the body that have the head."""
         return wilson_lower(self.support, self.entities_with[self.bodies])
@@ -123,8 +133,15 @@ class AttributeRules:
 
         Whoever has the attribute (s, d) has (s, SOME). A rule that says no more is never the best for an answer.
         """
-        confidence, of_general = self.confidence, np.zeros(len(self.attribute_label))
-        more = np.ones(len(self), np.bool_)
+        return self._surer_than_general(self.confidence)
+
+    @property
+    def says_more_alone(self) -> NDArray[np.bool_]:
+        """The same where rules rank alone."""
+        return self._surer_than_general(self.confidence_alone)
+
+    def _surer_than_general(self, confidence: Reals) -> NDArray[np.bool_]:
+        of_general, more = np.zeros(len(self.attribute_label)), np.ones(len(self), np.bool_)
         general = np.flatnonzero(self.attribute_entity == SOME)
         next_general = np.append(general, len(self.attribute_label))[1:]
         for start, special, end in self.body_starts[np.column_stack([general, general + 1, next_general])].tolist():

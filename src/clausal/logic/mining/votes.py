@@ -55,14 +55,19 @@ class Votes:
 
 
 class RuleVotes:
-    """Lets rules vote on answers, walking the facts that they were mined from, or others."""
+    """Lets rules vote on answers, walking the facts that they were mined from, or others.
 
-    def __init__(self, edges: Edges, paths: PathRules, attributes: AttributeRules | None = None) -> None:
+    ``alone``: nothing else ranks, so rules with vague bodies count less, and decide where no other rule votes.
+    """
+
+    def __init__(
+        self, edges: Edges, paths: PathRules, attributes: AttributeRules | None = None, *, alone: bool = False
+    ) -> None:
         self.paths, self.attributes = paths, attributes
         walks = Walks.of(edges)
         self._walks = (walks.targets, walks.group_source, walks.group_label, walks.group_start, walks.first_group)
         self._paths = _by_label(paths)
-        self._constants = _constants(edges, attributes)
+        self._constants = _constants(edges, attributes, alone)
 
     def votes(self, entities: Ids, labels: Ids, *, top: int = 1) -> Votes:
         """Answer the questions (entity, label, ?): a label below the number of relations asks for objects.
@@ -94,7 +99,7 @@ def _by_label(paths: PathRules) -> tuple[Any, ...]:
     return starts, np.ascontiguousarray(bodies[order]), confidence[order], rule
 
 
-def _constants(edges: Edges, rules: AttributeRules | None) -> tuple[Any, ...]:
+def _constants(edges: Edges, rules: AttributeRules | None, alone: bool) -> tuple[Any, ...]:
     """Return the attributes of the entities and the rules with constants, by body and by head."""
     attributes = Attributes.of(edges)
     if rules is None:
@@ -102,7 +107,7 @@ def _constants(edges: Edges, rules: AttributeRules | None) -> tuple[Any, ...]:
         by_body = by_head = (nothing, np.empty(0, np.int64), np.empty(0, np.float32))
         rule = np.empty(0, np.int64)
     else:
-        confidence = rules.confidence.astype(np.float32)
+        confidence = (rules.confidence_alone if alone else rules.confidence).astype(np.float32)
         rule = np.argsort(rules.heads, kind="stable")
         starts = np.searchsorted(rules.heads[rule], np.arange(len(attributes) + 1))
         by_body = (rules.body_starts, rules.heads, confidence)

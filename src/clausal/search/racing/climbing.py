@@ -25,6 +25,7 @@ from clausal.search.racing.ladders import (
     regulariser_ladder,
     relation_weights,
     share_of_linked,
+    smoothing,
 )
 from clausal.search.racing.track import Track
 from clausal.search.racing.trial import Raced
@@ -64,6 +65,8 @@ class Climber:
         if self._long or share_of_linked(self.track.graph) <= _LINKED:
             for weight in relation_weights(self.start, self.fixed):
                 leader = self.weigh_relations(leader, weight)
+        for name, value in smoothing(self.start, self.fixed).items():
+            leader = self.challenge(leader, {**leader.trial.changes, name: value}, slow=True, braking=True)
         if not self._long:
             return leader
         for ladder in further_ladders(change(self.start, leader.trial.changes), self.fixed):
@@ -82,7 +85,8 @@ class Climber:
         without = leader
         for weights in ((1.0, 4.0), (0.25, 0.05)):
             for weight in weights:
-                found = self.challenge(leader, {**without.trial.changes, name: weight}, slow=True)
+                changes = {**without.trial.changes, name: weight}
+                found = self.challenge(leader, changes, slow=True, braking=True)
                 if found is leader and weight == 1.0:
                     break
                 leader = found
@@ -93,17 +97,22 @@ class Climber:
     def _value(self, leader: Raced, name: str) -> Any:
         return setting(change(self.start, leader.trial.changes), name)
 
-    def challenge(self, leader: Raced, changes: Mapping[str, Any], *, slow: bool = False) -> Raced:
-        """Return the better one of the leader and a trial with these changes, which may be ``slow`` at first."""
-        found = self.track.attempt(changes, leader)
-        return leader if found is None or not self._better(found, leader, slow) else found
+    def challenge(
+        self, leader: Raced, changes: Mapping[str, Any], *, slow: bool = False, braking: bool = False
+    ) -> Raced:
+        """Return the better one of the leader and a trial with these changes, which may be ``slow`` at first.
 
-    def _better(self, one: Raced, leader: Raced, slow: bool) -> bool:
+        What asks for more than the leader is ``braking``: if it leads all the same, it need not promise to.
+        """
+        found = self.track.attempt(changes, leader)
+        return leader if found is None or not self._better(found, leader, slow, braking) else found
+
+    def _better(self, one: Raced, leader: Raced, slow: bool, braking: bool) -> bool:
         if one.ranks is None or leader.ranks is None:
             return one.ranks is not None
         epochs = self.start.train.epochs
         found = compare(one.ranks, leader.ranks)
-        if not slow or self._long:
+        if not slow or self._long or (braking and found.better()):
             return found.better()
         promise = _TRUST * (one.to_come(epochs) - leader.to_come(epochs))
         later = Comparison(found.difference + promise, found.error)

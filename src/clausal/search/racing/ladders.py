@@ -19,6 +19,7 @@ _WEIGHTS = (3e-4, 0.3)  # the least and the largest weight of a regulariser
 _BATCHES = (32, 1024)
 _LEARNING_RATES = (0.03, 0.1, 0.3)
 _MARGINS = (1.0, 2.0, 5.0, 10.0)
+_SMOOTHING = 0.1
 
 Ladder = tuple[str, tuple[Any, ...]]
 """A setting and its values, the start's own among them."""
@@ -44,6 +45,13 @@ def relation_weights(start: Settings, fixed: Collection[str]) -> list[str]:
     name = "facts.relation_weight"
     possible = start.facts.training == "1-vs-all" and SCORERS[start.model.scorer].trilinear
     return [name] if possible and not start.facts.relation_weight and name not in fixed else []
+
+
+def smoothing(start: Settings, fixed: Collection[str]) -> dict[str, float]:
+    """Return label smoothing to try, where there can be some and a user gave none."""
+    name = "facts.label_smoothing"
+    possible = start.facts.training != "corruption" and not start.facts.label_smoothing
+    return {name: _SMOOTHING} if possible and name not in fixed else {}
 
 
 def share_of_linked(graph: Graph) -> float:
@@ -81,6 +89,7 @@ def other_training(start: Settings, fixed: Collection[str]) -> dict[str, Any]:
         "model.initial_scale": 1.0,
         "facts.regulariser": "none",
         "facts.relation_weight": 0.0,
+        "facts.label_smoothing": 0.0,
         "facts.batch_size": None,
         "train.initial_accumulator": 0.1,
         "train.averaging": 0.0,
