@@ -80,7 +80,9 @@ def _start(generator: np.random.Generator, starts: int, dim: int, lowest: Vector
         real, imaginary = generator.normal(size=shape)
         return _best(real + 1j * imaginary, lowest)
     real, imaginary = generator.random(shape) * (generator.random(shape) < generator.random((1, starts, 1)))
-    return np.asarray(real * _spread(lowest.real, generator, real) + 1j * imaginary * _spread(lowest.imag, generator, real))
+    return np.asarray(
+        real * _spread(lowest.real, generator, real) + 1j * imaginary * _spread(lowest.imag, generator, real)
+    )
 
 
 def _spread(lowest: NDArray[np.float64], generator: np.random.Generator, like: NDArray[np.float64]) -> Any:

@@ -2,8 +2,8 @@
 
 A scorer φ_r(x, y) = Σ M(r)ₛₜ xₛ yₜ has φ_b ≤ φ_h for all x, y ≥ 0 if and only if M(b) ≤ M(h) in every entry. Where each
 entry is a parameter, or minus one, that is an order of parameters: a parameter with one sign must not be larger in b
-than in h, and one that occurs with both signs, or beside a number of x or y that can be negative, must be equal. Reading h from object to subject puts M(h)ᵀ in the place
-of M(h), which permutes the parameters and changes signs.
+than in h, and one that occurs with both signs, or beside a number of x or y that can be negative, must be equal.
+Reading h from object to subject puts M(h)ᵀ in the place of M(h), which permutes the parameters and changes signs.
 """
 
 from __future__ import annotations
