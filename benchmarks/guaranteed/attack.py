@@ -31,11 +31,15 @@ def worst_violation(
     lowest = None if predictor.domain.name == "sphere" else _lowest(predictor)
     worst, rounding = -np.inf, 0.0
     for lower, upper in _readings(predictor, clause, relations):
-        difference = lower - upper
-        x = _start(generator, starts, len(difference), lowest)
+        counts = lower != upper  # the others add nothing to a difference of scores
+        difference, low = (lower - upper)[counts], None if lowest is None else lowest[counts]
+        if not len(difference):
+            worst = max(worst, 0.0)
+            continue
+        x = _start(generator, starts, len(difference), low)
         for _ in range(_TURNS):
-            y = _best(x * difference, lowest)
-            x = _best(y * difference.conj(), lowest)
+            y = _best(x * difference, low)
+            x = _best(y * difference.conj(), low)
             worst = max(worst, float((x * difference * y.conj()).real.sum(1).max()))
         rounding = max(rounding, float(np.finfo(np.float64).eps * (np.abs(lower).sum() + np.abs(upper).sum())))
     return worst, rounding

@@ -19,6 +19,8 @@ _LANES = 16
 """Columns side by side."""
 _MOST_STEPS = 64
 _SETTLED = 1e-7
+_ULP, _LEAST = 2.0**-23, 2.0**-149
+"""The distance of two neighbours of single precision, relative to them, and the least number above 0."""
 
 
 @compiled_kernel
@@ -60,6 +62,7 @@ def project_columns(  # type: ignore[no-untyped-def]
     reached, excess, pooled = np.empty_like(own), np.empty_like(own), np.empty_like(own)
     pressure, push = np.empty((len(pairs), _LANES), table.dtype), np.empty((len(members), _LANES), table.dtype)
     norms = np.empty((max(len(pairs), len(members)), _LANES), table.dtype)
+    least, largest = np.empty(_LANES, table.dtype), np.empty(_LANES, table.dtype)
     sums, sizes = np.empty(_LANES, np.float64), np.empty(_LANES, np.float64)
     for block in range(first, last):
         start = block * _LANES
@@ -88,7 +91,8 @@ def project_columns(  # type: ignore[no-untyped-def]
         if len(pairs):
             _sweep(values, light, pairs, upwards, sweeps, pressure, norms)
         if len(push):
-            least, largest = _range(values, members)
+            if within:
+                _note_range(values, members, least, largest)
             _balance(values, light, members, coefficients, turns, row_sweeps, push, norms)
             if within:
                 for one in members.flat:
@@ -99,18 +103,10 @@ def project_columns(  # type: ignore[no-untyped-def]
             for row in range(len(push)):
                 _add_up(values, row, members, coefficients, sums, sizes)
                 for lane in range(width):
-                    if sums[lane] + MARGIN * sizes[lane] > 0:
-                        missing = sums[lane] + MARGIN * sizes[lane]
+                    missing = sums[lane] + MARGIN * sizes[lane]
+                    if missing > 0:
                         _finish(
-                            values[:, lane],
-                            row,
-                            members,
-                            coefficients,
-                            moved,
-                            ways[row],
-                            lone[row],
-                            to_zero[row],
-                            missing,
+                            values, lane, row, members, coefficients, moved, ways[row], lone[row], to_zero[row], missing
                         )
         for one in non_negative:
             values[one] = np.maximum(values[one], 0)
@@ -179,7 +175,8 @@ def _balance(values, light, members, coefficients, turns, sweeps, push, norms): 
     push[:] = 0
     width = members.shape[1]
     for row in turns:
-        norms[row] = 0
+        for lane in range(_LANES):
+            norms[row, lane] = 0
         for at in range(width):
             for lane in range(_LANES):
                 norms[row, lane] += coefficients[row, at] * coefficients[row, at] * light[members[row, at], lane]
@@ -189,7 +186,8 @@ def _balance(values, light, members, coefficients, turns, sweeps, push, norms): 
     for _ in range(sweeps):
         open_lanes = 0
         for row in turns:
-            change[:] = 0
+            for lane in range(_LANES):
+                change[lane] = 0
             for at in range(width):
                 one, factor = members[row, at], coefficients[row, at]
                 for lane in range(_LANES):
@@ -208,20 +206,21 @@ def _balance(values, light, members, coefficients, turns, sweeps, push, norms): 
 
 
 @inlined
-def _range(values, members):  # type: ignore[no-untyped-def]
-    """Return the least and the largest of the values that rows speak of [lanes]."""
-    least, largest = values[members[0, 0]].copy(), values[members[0, 0]].copy()
+def _note_range(values, members, least, largest):  # type: ignore[no-untyped-def]
+    """Note the least and the largest of the values that rows speak of [lanes]."""
+    least[:] = values[members[0, 0]]
+    largest[:] = least
     for one in members.flat:
         for lane in range(_LANES):
-            least[lane], largest[lane] = min(least[lane], values[one, lane]), max(largest[lane], values[one, lane])
-    return least, largest
+            least[lane] = min(least[lane], values[one, lane])
+            largest[lane] = max(largest[lane], values[one, lane])
 
 
 @inlined
 def _add_up(values, row, members, coefficients, sums, sizes):  # type: ignore[no-untyped-def]
     """Add up a row in double precision, and the sizes of its terms [lanes]."""
-    sums[:] = 0
-    sizes[:] = 0
+    for lane in range(_LANES):
+        sums[lane] = sizes[lane] = 0
     for at in range(members.shape[1]):
         one, factor = members[row, at], np.float64(coefficients[row, at])
         for lane in range(_LANES):
@@ -231,7 +230,7 @@ def _add_up(values, row, members, coefficients, sums, sizes):  # type: ignore[no
 
 
 @inlined
-def _finish(values, row, members, coefficients, moved, way, lone, to_zero, missing):  # type: ignore[no-untyped-def]
+def _finish(values, lane, row, members, coefficients, moved, way, lone, to_zero, missing):  # type: ignore[no-untyped-def]
     """Move values of a column by what is missing to a row: see ``adversary/hard/balances.py``."""
     width = members.shape[1]
     movable, furthest = 0.0, -np.inf
@@ -239,16 +238,17 @@ def _finish(values, row, members, coefficients, moved, way, lone, to_zero, missi
         if moved[row, at]:
             movable += abs(coefficients[row, at])
         elif coefficients[row, at] != 0:
-            furthest = max(furthest, way * values[members[row, at]])
+            furthest = max(furthest, way * values[members[row, at], lane])
     for at in range(width):
         if moved[row, at]:
-            value = values[members[row, at]]
-            after = way * np.nextafter(np.float32(value + way * (missing / movable)), np.float32(way * np.inf))
+            value = values[members[row, at], lane]
+            after = np.float64(way * value) + missing / movable
+            after = np.float32(after + (_ULP * abs(after) + _LEAST))  # rounded up, at most by two units of its last place
             if lone:
                 after = min(after, furthest)
             if to_zero:
                 after = 0.0
-            values[members[row, at]] = way * max(way * value, after)
+            values[members[row, at], lane] = way * max(way * value, after)
 
 
 class CompiledProjection:
