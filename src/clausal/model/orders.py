@@ -70,12 +70,12 @@ def parameter_order(scorer: Scorer, never_negative: Tensor) -> ParameterOrder | 
         if bool(own.any())
     ]
     every, terms = torch.arange(scorer.dim), scorer.terms
-    places = [every, every[:0] if isinstance(scorer, ModelF) else every]
+    subjects, objects = every, every[:0] if isinstance(scorer, ModelF) else every
     if terms is not None:
         of_entity = every.view(terms.parts, -1)
-        used = ({term.subject for term in terms.terms}, {term.object for term in terms.terms})
-        places = [of_entity[sorted(parts)].flatten() for parts in used]
-    return ParameterOrder(tuple(split), transposes, *places, never_negative)
+        subjects = of_entity[sorted({term.subject for term in terms.terms})].flatten()
+        objects = of_entity[sorted({term.object for term in terms.terms})].flatten()
+    return ParameterOrder(tuple(split), transposes, subjects, objects, never_negative)
 
 
 def _ordered_parameters(scorer: Scorer, never_negative: Tensor) -> Tensor:
