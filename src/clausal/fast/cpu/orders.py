@@ -245,7 +245,7 @@ def _finish(values, lane, row, members, coefficients, moved, way, lone, to_zero,
             after = np.float64(way * value) + missing / movable
             after = np.float32(
                 after + (_ULP * abs(after) + _LEAST)
-            )  # rounded up, at most by two units of its last place
+            )  # rounded up, by two units at most
             if lone:
                 after = min(after, furthest)
             if to_zero:
