@@ -75,10 +75,13 @@ def examine(run: Run) -> dict[str, Any]:
     ranked = run.evaluate("test").to_dict()
     entailed = run.evaluate("test", ranking="entailed", clauses=entailing(run.graph.name)).to_dict()
     parts = {"valid": run.evaluate("valid").to_dict(), "test": ranked, **ranked["parts"], "entailed first": entailed}
+    mrr = {part: one["filtered"]["both"]["mrr"] for part, one in parts.items()}
+    print({part: round(value, 4) for part, value in mrr.items()}, flush=True)
     certified = run.certify(tolerance=0)
+    print(certified.verdicts, flush=True)
     attacked = [worst_violation(run.predictor, clause, list(run.graph.relations), _STARTS) for clause in run.clauses]
     return {
-        "mrr": {part: one["filtered"]["both"]["mrr"] for part, one in parts.items()},
+        "mrr": mrr,
         "certificates": {
             "clauses": len(run.clauses),
             "verdicts": certified.verdicts,

@@ -31,11 +31,15 @@ def worst_violation(
     lowest = None if predictor.domain.name == "sphere" else _lowest(predictor)
     worst, rounding = -np.inf, 0.0
     for lower, upper in _readings(predictor, clause, relations):
-        difference = lower - upper
-        x = _start(generator, starts, len(difference), lowest)
+        counts = lower != upper  # the others add nothing to a difference of scores
+        difference, low = (lower - upper)[counts], None if lowest is None else lowest[counts]
+        if not len(difference):
+            worst = max(worst, 0.0)
+            continue
+        x = _start(generator, starts, len(difference), low)
         for _ in range(_TURNS):
-            y = _best(x * difference, lowest)
-            x = _best(y * difference.conj(), lowest)
+            y = _best(x * difference, low)
+            x = _best(y * difference.conj(), low)
             worst = max(worst, float((x * difference * y.conj()).real.sum(1).max()))
         rounding = max(rounding, float(np.finfo(np.float64).eps * (np.abs(lower).sum() + np.abs(upper).sum())))
     return worst, rounding
@@ -80,7 +84,9 @@ def _start(generator: np.random.Generator, starts: int, dim: int, lowest: Vector
         real, imaginary = generator.normal(size=shape)
         return _best(real + 1j * imaginary, lowest)
     real, imaginary = generator.random(shape) * (generator.random(shape) < generator.random((1, starts, 1)))
-    return np.asarray(real * _spread(lowest.real, generator, real) + 1j * imaginary * _spread(lowest.imag, generator, real))
+    return np.asarray(
+        real * _spread(lowest.real, generator, real) + 1j * imaginary * _spread(lowest.imag, generator, real)
+    )
 
 
 def _spread(lowest: NDArray[np.float64], generator: np.random.Generator, like: NDArray[np.float64]) -> Any:

@@ -57,8 +57,8 @@ class ModelSettings(_Section):
         0.0,
         ge=0,
         lt=1,
-        description="share of the components on the domain `cone` that can be negative all the same; there, hard clauses "
-        "make relations equal",
+        description="share of the components of the domain `cone` that can be negative; in these, hard clauses make "
+        "relations equal",
     )
     encoder: Literal["table", "frozen"] = Field(
         "table",

@@ -177,8 +177,8 @@ def widest_paths(function, device):
     generator = torch.Generator().manual_seed(0)
     steps = torch.randn(40, 40, generator=generator).masked_fill(torch.rand(40, 40, generator=generator) < 0.9, -9)
 
-    def raise_by_product(left, columns, best):
-        found = torch.minimum(left.unsqueeze(1), columns(torch.arange(40))).amax(2)
+    def raise_by_product(left, right, best):
+        found = torch.minimum(left.unsqueeze(1), right(torch.arange(40))).amax(2)
         rose = bool((found > best).any())
         torch.maximum(best, found, out=best)
         return rose

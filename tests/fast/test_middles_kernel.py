@@ -3,7 +3,9 @@
 import pytest
 import torch
 
-from clausal.fast.cpu.middles import numbers_of, ordered, try_all, try_candidates
+from clausal.evaluation.entities.matrices import Memory
+from clausal.evaluation.entities.middles import SortedMiddles
+from clausal.fast.cpu.middles import max_min_product_compiled, numbers_of, ordered
 
 PRECISIONS = [torch.float32, torch.float64]
 
@@ -18,24 +20,31 @@ def test_the_integers_have_the_order_of_the_numbers(dtype):
     assert torch.equal(numbers_of(integers), numbers)
 
 
+class Rows:
+    def __init__(self, table):
+        self.table = table
+
+    def rows(self, ids):
+        return self.table[ids]
+
+
 @pytest.mark.parametrize("dtype", PRECISIONS)
 @pytest.mark.parametrize("kept", [1, 8, 37, 2000])
 @pytest.mark.parametrize("levels", [1, 1000], ids=["tied", "apart"])
-def test_a_product_is_that_of_whole_matrices(dtype, kept, levels):
+@pytest.mark.parametrize("at_hand", [False, True], ids=["by rows", "by rows and columns"])
+def test_a_product_is_that_of_whole_matrices(dtype, kept, levels, at_hand):
     generator = torch.Generator().manual_seed(kept)
     left, right, floor = (
         (torch.randn(shape, generator=generator, dtype=dtype) * levels).round()
         for shape in ((50, 2000), (2000, 30), (50, 30))
     )
+    right[:, ::3] -= 2 * levels  # that the best of a row do not settle
     expected = torch.minimum(left.unsqueeze(2), right.unsqueeze(0)).amax(1).maximum(floor)
     values, ids = left.sort(1, descending=True)
     values = torch.cat([values, values.new_full((50, 1), -torch.inf)], 1)[:, : kept + 1]
-    values, ids = ordered(values), ids[:, :kept].int().contiguous()
-    columns, best = ordered(right.T), ordered(floor)
-    try_candidates(values, ids, columns.T.contiguous(), best)
-    assert (numbers_of(best) <= expected).all()
-    row, column = (values[:, -1:] > best).nonzero().unbind(1)
-    if kept == 1:
-        assert len(row)
-    try_all(ordered(left), columns, torch.arange(50), row, column, best)
-    assert torch.equal(numbers_of(best), expected)
+    memory = Memory(2**16, torch.device("cpu"))
+    middles = SortedMiddles(
+        Rows(left), values.contiguous(), ids[:, :kept].int().contiguous(), memory, left if at_hand else None
+    )
+    found = max_min_product_compiled(middles, right.T.contiguous(), floor)
+    assert torch.equal(found, expected)

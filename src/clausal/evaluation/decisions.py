@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from clausal.evaluation.calibration import Calibration
-from clausal.evaluation.consistency.bodies import raise_by
+from clausal.evaluation.consistency.bodies import Columns, raise_by
 from clausal.evaluation.consistency.demands import Claim, Demand, HornPart, horn_parts_of
 from clausal.evaluation.consistency.facts import FactScores
 from clausal.evaluation.probabilities import Values
@@ -139,14 +139,14 @@ class Accepted:
         """Return what is accepted for certain."""
         return torch.ones((), dtype=torch.bool, device=self.device)
 
-    def raise_by_product(self, left: Tensor, columns: Callable[[Tensor], Tensor], best: Tensor) -> bool:
+    def raise_by_product(self, left: Tensor, right: Columns, best: Tensor) -> bool:
         """Accept best [b, entities] where some y is accepted by left(x, y) and right(y, z); say whether that is new."""
-        right = np.concatenate([_packed(columns(ids).T) for ids in self.blocks()], axis=1)  # blocks are whole bytes
+        accepted = np.concatenate([_packed(right(ids).T) for ids in self.blocks()], axis=1)  # blocks are whole bytes
         rose = False
         for row, middles in enumerate(left.cpu().numpy()):
             ids = np.flatnonzero(middles)
             if len(ids):
-                found = self._unpacked(np.bitwise_or.reduce(right[ids], axis=0)[None])[0]
+                found = self._unpacked(np.bitwise_or.reduce(accepted[ids], axis=0)[None])[0]
                 rose = rose or bool((found & ~best[row]).any())
                 best[row] |= found
         return rose

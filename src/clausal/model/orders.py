@@ -2,8 +2,8 @@
 
 A scorer φ_r(x, y) = Σ M(r)ₛₜ xₛ yₜ has φ_b ≤ φ_h for all x, y ≥ 0 if and only if M(b) ≤ M(h) in every entry. Where each
 entry is a parameter, or minus one, that is an order of parameters: a parameter with one sign must not be larger in b
-than in h, and one that occurs with both signs, or beside a number of x or y that can be negative, must be equal. Reading h from object to subject puts M(h)ᵀ in the place
-of M(h), which permutes the parameters and changes signs.
+than in h, and one that occurs with both signs, or beside a number of x or y that can be negative, must be equal.
+Reading h from object to subject puts M(h)ᵀ in the place of M(h), which permutes the parameters and changes signs.
 """
 
 from __future__ import annotations
@@ -70,12 +70,12 @@ def parameter_order(scorer: Scorer, never_negative: Tensor) -> ParameterOrder | 
         if bool(own.any())
     ]
     every, terms = torch.arange(scorer.dim), scorer.terms
-    places = [every, every[:0] if isinstance(scorer, ModelF) else every]
+    subjects, objects = every, every[:0] if isinstance(scorer, ModelF) else every
     if terms is not None:
         of_entity = every.view(terms.parts, -1)
-        used = ({term.subject for term in terms.terms}, {term.object for term in terms.terms})
-        places = [of_entity[sorted(parts)].flatten() for parts in used]
-    return ParameterOrder(tuple(split), transposes, *places, never_negative)
+        subjects = of_entity[sorted({term.subject for term in terms.terms})].flatten()
+        objects = of_entity[sorted({term.object for term in terms.terms})].flatten()
+    return ParameterOrder(tuple(split), transposes, subjects, objects, never_negative)
 
 
 def _ordered_parameters(scorer: Scorer, never_negative: Tensor) -> Tensor:

@@ -85,9 +85,7 @@ def _excluded(demands: Sequence[Demand], relations: int) -> set[int]:
     }
 
 
-def _relation_families(
-    predictor: LinkPredictor, order: ParameterOrder, demands: Sequence[Demand]
-) -> Iterator[Family]:
+def _relation_families(predictor: LinkPredictor, order: ParameterOrder, demands: Sequence[Demand]) -> Iterator[Family]:
     for orbits in order.orbits:
         asked = (one for demand in demands for one in _conditions(demand, orbits))
         yield from _family(predictor, False, asked, predictor.scorer.relation_dim, orbits.columns)
@@ -145,7 +143,7 @@ def _ask(asked: Demands, condition: Condition, terms: list[tuple[int, int]]) -> 
 
 
 def _of_classes(order: ParameterOrder, argument: int) -> Tensor:
-    """Return the numbers of a vector in a place that can be ordered; a relation that orders classes is 0 at the rest."""
+    """Return the numbers of a vector in a place that can be ordered; a relation of classes is 0 at the rest."""
     columns = order.objects if argument else order.subjects
     return columns[order.never_negative[columns]]
 

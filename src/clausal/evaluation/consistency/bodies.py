@@ -10,12 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import torch
 from torch import Tensor
 
 from clausal.evaluation.consistency.demands import Claim, Demand
+
+Columns: TypeAlias = Callable[[Tensor], Tensor]
+"""The columns of a table, ids [k] → [k, entities]."""
 
 
 class Tables(Protocol):
@@ -35,11 +38,8 @@ class Tables(Protocol):
     def diagonal(self, symbol: int) -> Tensor:
         """Return the scores of all entities with themselves [entities]."""
 
-    def raise_by_product(self, left: Tensor, columns: Callable[[Tensor], Tensor], best: Tensor) -> bool:
-        """Raise best [b, entities] to max_y min(left(x, y), right(y, z)); say whether anything rose.
-
-        ``left`` is [b, entities]; ``columns`` gives columns of right, ids [k] → [k, entities].
-        """
+    def raise_by_product(self, left: Tensor, right: Columns, best: Tensor) -> bool:
+        """Raise best [b, entities] to max_y min(left(x, y), right(y, z)), left [b, entities]; say whether any rose."""
 
     def blocks(self) -> Iterator[Tensor]:
         """Yield all entities, some at a time."""

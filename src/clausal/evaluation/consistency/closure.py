@@ -8,7 +8,7 @@ along the steps of another.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from clausal.errors import RunError, count
-from clausal.evaluation.consistency.bodies import raise_by
+from clausal.evaluation.consistency.bodies import Columns, raise_by
 from clausal.evaluation.consistency.demands import Claim, Demand, Demands
 from clausal.evaluation.consistency.facts import FactScores
 from clausal.evaluation.consistency.widest import widen_
@@ -33,8 +33,8 @@ from clausal.observer import Observer
 _ROWS_AT_ONCE = 512
 _TO_RAISE, _TO_PATH = 2, 8
 """Tables to work with: of a product, and where a symbol depends on itself."""
-_SAMPLE = 32
-"""Entities on either end from which the cheaper side of a product is guessed."""
+_PLENTY = 2 * _TO_PATH
+"""Tables that there must be room for where one is kept that can be computed again."""
 _NUMBERS_AT_ONCE = 1 << 22
 """Scores of readings at once: fewer make slow products, and more take no less time."""
 
@@ -66,6 +66,8 @@ class Closure:
         self.memory = memory
         self.observer = observer or Observer()
         self._kept: dict[int, Tensor] = {}
+        self._of_bodies: dict[int, Tensor] = {}
+        self._some: dict[tuple[int, bool], tuple[Tensor, Tensor]] = {}
         self._diagonals: dict[int, Tensor] = {}
         self._done = 0
 
@@ -74,9 +76,13 @@ class Closure:
         symbol, turned = self._standing_for(symbol, turned)
         if symbol not in self._kept and symbol in self.demands.needs(symbol):
             self._keep(symbol)
-        if symbol in self._kept:
-            table = self._kept[symbol]
+        table = self._table(symbol)
+        if table is not None:
             return table[:, ids].T.contiguous() if turned else table[ids]
+        if (symbol, turned) in self._some:
+            places, rows = self._some[symbol, turned]
+            if bool((places[ids] >= 0).all()):
+                return rows[places[ids]]
         best = self._by_edges(symbol, turned, ids)
         for demand in self.demands.of(symbol):
             raise_by(self, demand.turned() if turned else demand, ids, best)
@@ -88,9 +94,23 @@ class Closure:
         if self.demands.of(symbol):
             self._keep(symbol)
 
+    def prepare(self, symbol: int, subjects: Tensor, objects: Tensor) -> None:
+        """Compute rows and columns of a symbol that stands for others, once; its whole table where these are many."""
+        if not self.demands.of(symbol):
+            return
+        if len(subjects) + len(objects) > self.entities // 2 or symbol in self.demands.needs(symbol):
+            self._keep(symbol)
+        elif symbol not in self._kept:
+            for turned, ids in ((False, subjects), (True, objects)):
+                rows = self.answers(symbol, turned, ids)
+                places = torch.full((self.entities,), -1, device=self.device)
+                places[ids] = torch.arange(len(ids), device=self.device)
+                self._some[symbol, turned] = places, rows
+
     def rows(self, symbol: int, turned: bool, ids: Tensor) -> Tensor:
         """Return rows for a body, which asks for all of them sooner or later."""
         self.keep(symbol)
+        self._keep_for_bodies(symbol)
         found = self.answers(symbol, turned, ids)
         if found.numel() and found.amax().isnan():
             raise not_numbers()
@@ -101,8 +121,9 @@ class Closure:
         symbol, turned = self._standing_for(symbol, False)
         if turned:
             subjects, objects = objects, subjects
-        if symbol in self._kept:
-            return self._kept[symbol][subjects, objects]
+        table = self._table(symbol)
+        if table is not None:
+            return table[subjects, objects]
         if not self.demands.of(symbol):
             return self._pairs_by_edges(symbol, subjects, objects)
         distinct, places = subjects.unique(return_inverse=True)
@@ -141,41 +162,19 @@ class Closure:
         nobody = torch.zeros(1, dtype=torch.int64, device=self.device)
         return self.facts.pairs(0, nobody, nobody).dtype
 
-    def raise_by_product(self, left: Tensor, columns: Callable[[Tensor], Tensor], best: Tensor) -> bool:
-        """Raise best [b, entities] to max_y min(left(x, y), right(y, z)); say whether anything rose.
-
-        The candidates y are sorted by left(x, y), or by right(y, z) where a sample is settled sooner that way.
-        """
-        if len(left) >= self.entities // 2 and self._prefers_right(left, columns):
-            return self._product(columns, self.entities, lambda ids: left[ids], best.T)
-        return self._product(lambda ids: left[ids], len(left), columns, best)
-
-    def _product(
-        self, rows: Callable[[Tensor], Tensor], count: int, columns: Callable[[Tensor], Tensor], best: Tensor
-    ) -> bool:
+    def raise_by_product(self, left: Tensor, right: Columns, best: Tensor) -> bool:
+        """Raise best [b, entities] to max_y min(left(x, y), right(y, z)); say whether anything rose."""
         memory = Memory(DEFAULT_MEMORY, self.device)
-        middles = _sorted_middles(rows, count, self.entities, memory)
+        middles = SortedMiddles.of(_Rows(left), self.entities, memory, count=len(left), table=left)
         rose = False
-        for ids in torch.arange(best.shape[1], device=self.device).split(memory.columns(self.entities, matrices=8)):
+        for ids in torch.arange(self.entities, device=self.device).split(memory.columns(self.entities, matrices=8)):
             floor = best[:, ids].contiguous()
-            found = middles.product(columns(ids).contiguous(), floor)
+            found = middles.product(right(ids).contiguous(), floor)
             if (found > floor).any():
                 rose = True
                 best[:, ids] = found
-            self._advance(len(ids) * count)
+            self._advance(len(ids) * len(left))
         return rose
-
-    def _prefers_right(self, left: Tensor, columns: Callable[[Tensor], Tensor]) -> bool:
-        count = min(_SAMPLE, len(left))
-        some = torch.linspace(0, len(left) - 1, count, device=self.device).long()
-        ends = torch.linspace(0, self.entities - 1, count, device=self.device).long()
-        rows, right = left[some], columns(ends)
-        depths = [0, 0]
-        for scores in rows:
-            body = torch.minimum(scores, right).amax(1, keepdim=True)  # [sample, 1]
-            depths[0] += int((scores > body).sum())
-            depths[1] += int((right > body).sum())
-        return depths[1] < depths[0]
 
     def _advance(self, pairs: int) -> None:
         self._done += pairs
@@ -265,6 +264,16 @@ class Closure:
                 best[torch.from_numpy(known).to(self.device)] = torch.inf
         return best
 
+    def _table(self, symbol: int) -> Tensor | None:
+        found = self._kept.get(symbol)
+        return self._of_bodies.get(symbol) if found is None else found
+
+    def _keep_for_bodies(self, symbol: int) -> None:
+        """Keep the table of a symbol that no demand raises too, while there is plenty of room: bodies ask again."""
+        symbol, _ = self._standing_for(symbol, False)
+        if self._table(symbol) is None and self._free() > _PLENTY * self._size:
+            self._of_bodies[symbol] = torch.cat([self._by_edges(symbol, False, ids) for ids in self.blocks()])
+
     def _keep(self, symbol: int) -> None:
         if symbol in self._kept:
             return
@@ -280,11 +289,21 @@ class Closure:
         else:
             self._close_in_rounds([(one, self.demands.of(one)) for one in group])
 
+    @property
+    def _size(self) -> int:
+        """The size of a table."""
+        return self.entities**2 * self.dtype.itemsize
+
+    def _free(self) -> int:
+        kept = len(self._kept) + len(self._of_bodies)
+        return free_memory(self.device) if self.memory is None else self.memory - self._size * kept
+
     def _check_memory(self, kept: int, spare: int) -> None:
         """Refuse tables that do not fit: those that will be kept, and some to work with."""
-        size = self.entities**2 * self.dtype.itemsize
-        free = free_memory(self.device) if self.memory is None else self.memory - size * len(self._kept)
-        more = kept + spare
+        size, more = self._size, kept + spare
+        if more * size > self._free():
+            self._of_bodies.clear()
+        free = self._free()
         if more * size > free:
             wanted, left = (number / 2**30 for number in (more * size, max(0, free)))
             raise RunError(
@@ -381,17 +400,9 @@ def _carried(demand: Demand) -> tuple[Claim, bool] | None:
 class _Rows:
     """A table as the (max, min) product asks for it."""
 
-    def __init__(self, rows: Callable[[Tensor], Tensor]) -> None:
-        self.rows = rows
+    def __init__(self, table: Tensor) -> None:
+        self.table = table
 
-
-def _sorted_middles(rows: Callable[[Tensor], Tensor], count: int, entities: int, memory: Memory) -> SortedMiddles:
-    """Sort the best candidates of so many rows of a table [count, entities]."""
-    kept = memory.depth(max(count, entities))
-    everyone = torch.arange(count, device=memory.device)
-    tops = [rows(ids).topk(min(kept + 1, entities), dim=1) for ids in everyone.split(memory.rows(entities, matrices=4))]
-    values = torch.cat([top.values for top in tops])
-    ids = torch.cat([top.indices[:, :kept].int() for top in tops])
-    if kept >= entities:
-        values = torch.cat([values, values.new_full((count, 1), -torch.inf)], 1)
-    return SortedMiddles(_Rows(rows), values, ids, memory)
+    def rows(self, ids: Tensor) -> Tensor:
+        """Return some of its rows."""
+        return self.table[ids]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from threading import RLock
 
 import numpy as np
@@ -25,8 +25,6 @@ CERTAIN = 2.0**126
 """Scores in a list of answers from which facts are certain: they come before all others, in their own order."""
 _STEP = 2.0**-23
 _NUMBERS_AT_ONCE = 1 << 24
-_MANY = 100
-"""Facts of a relation from which its whole table is worth computing."""
 
 
 class Consistent:
@@ -74,21 +72,26 @@ class Consistent:
 
     def parts(self, facts: Facts) -> list[NDArray[np.int64]]:
         """Return the places of facts to be ranked together: those of a relation with tables of its own, or all."""
-        relations, counts = np.unique(facts[:, 1], return_counts=True)
+        relations = np.unique(facts[:, 1])
         if not self.per_question:
-            self.prepare(relations[counts >= _MANY].tolist())
+            self.prepare(facts)
             return [np.arange(len(facts))]
         apart = [relation for relation in relations.tolist() if self.demands.touches(relation)]
         places = [np.flatnonzero(~np.isin(facts[:, 1], apart)), *(np.flatnonzero(facts[:, 1] == one) for one in apart)]
         return [part for part in places if len(part)]
 
-    def prepare(self, relations: Iterable[int]) -> None:
-        """Compute whole tables for relations of which many facts will be asked for."""
+    def prepare(self, facts: Facts) -> None:
+        """Compute what will be asked for about facts, relations with the same scores together."""
+        ends: dict[int, list[Facts]] = {}
+        for relation in np.unique(facts[:, 1]).tolist():
+            own = facts[facts[:, 1] == relation][:, [0, 2]]
+            for symbol in (relation, relation + self.num_relations)[: 1 + (relation in self.demands.opposed)]:
+                standing, turned = self.demands.same[symbol]
+                ends.setdefault(standing, []).append(own[:, ::-1] if turned else own)
         with self._lock, scoring(self.ranker):
-            for relation in relations:
-                self.closure.keep(relation)
-                if relation in self.demands.opposed:
-                    self.closure.keep(relation + self.num_relations)
+            for symbol, pairs in ends.items():
+                both = np.concatenate(pairs).astype(np.int64).T
+                self.closure.prepare(symbol, *(torch.from_numpy(np.unique(ids)).to(self.device) for ids in both))
 
     def rows(self, relation: int, turned: bool, ids: Tensor) -> Tensor:
         """Return the scores of (id, r, ?), or of (?, r, id) if turned: ids [b] → [b, entities]; +∞ is certain."""

@@ -6,7 +6,9 @@ from collections.abc import Callable
 
 from torch import Tensor
 
-RaiseByProduct = Callable[[Tensor, Callable[[Tensor], Tensor], Tensor], bool]
+from clausal.evaluation.consistency.bodies import Columns
+
+RaiseByProduct = Callable[[Tensor, Columns, Tensor], bool]
 
 
 def widen_(steps: Tensor, raise_by_product: RaiseByProduct, carried: Tensor | None = None) -> None:

@@ -27,23 +27,28 @@ class SortedMiddles:
     """
 
     left: Matrix
-    values: Tensor  # [entities, kept + 1]
-    ids: Tensor  # [entities, kept]
+    values: Tensor  # [rows, kept + 1]
+    ids: Tensor  # [rows, kept]
     memory: Memory
+    table: Tensor | None = None
+    """All of left [rows, entities], where it is at hand: then candidates can be found by right(y, z) too."""
 
     @staticmethod
-    def of(left: Matrix, entities: int, memory: Memory) -> SortedMiddles:
-        """Sort the best candidates of every row."""
-        kept = memory.depth(entities)
+    def of(
+        left: Matrix, entities: int, memory: Memory, *, count: int | None = None, table: Tensor | None = None
+    ) -> SortedMiddles:
+        """Sort the best candidates of every row; there is one for each entity, or there are so many."""
+        count = entities if count is None else count
+        kept = memory.depth(max(count, entities))
         values, ids = [], []
-        for rows in torch.arange(entities, device=memory.device).split(memory.rows(entities, matrices=4)):
+        for rows in torch.arange(count, device=memory.device).split(memory.rows(entities, matrices=4)):
             top = left.rows(rows).topk(min(kept + 1, entities), dim=1)
             values.append(top.values)
             ids.append(top.indices[:, :kept].int())
         best = torch.cat(values)
-        if kept == entities:
-            best = torch.cat([best, best.new_full((entities, 1), -torch.inf)], 1)
-        return SortedMiddles(left, best, torch.cat(ids), memory)
+        if kept >= entities:
+            best = torch.cat([best, best.new_full((count, 1), -torch.inf)], 1)
+        return SortedMiddles(left, best, torch.cat(ids), memory, table)
 
     def product(self, columns: Tensor, floor: Tensor) -> Tensor:
         """Return what ``max_min_product`` does, in its fastest form."""

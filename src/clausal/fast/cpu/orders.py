@@ -13,10 +13,14 @@ from clausal.adversary.hard.balances import MARGIN, PAIRS_PER_ROW, rows_in_turns
 from clausal.adversary.hard.projection import LEAST_SQUARE
 from clausal.adversary.hard.structure import Structure, Tree
 from clausal.adversary.hard.sweeps import ENOUGH, levels_of, sweeps_over, turns_of
-from clausal.fast.cpu.compiling import as_array, compiled, compiled_kernel, inlined
+from clausal.fast.cpu.compiling import as_array, compiled, compiled_kernel, inlined, share
 
+_LANES = 16
+"""Columns side by side."""
 _MOST_STEPS = 64
 _SETTLED = 1e-7
+_ULP, _LEAST = 2.0**-23, 2.0**-149
+"""The distance of two neighbours of single precision, relative to them, and the least number above 0."""
 
 
 @compiled_kernel
@@ -45,58 +49,75 @@ def project_columns(  # type: ignore[no-untyped-def]
     within,
     turns,
     row_sweeps,
+    first,
+    last,
 ):
-    """Move the numbers at places [nodes, columns] of a table into the set; without squares all weigh the same."""
-    numbers = np.empty(places.shape, table.dtype)
-    weighed = np.ones(places.shape, table.dtype)
-    for node in range(places.shape[0]):
-        for column in range(places.shape[1]):
-            numbers[node, column] = table[places[node, column]]
-            if len(squares):
-                weighed[node, column] = np.sqrt(squares[places[node, column]] + LEAST_SQUARE)
-    values = np.empty(count, numbers.dtype)
+    """Move the numbers at places [nodes, columns] of a table into the set; without squares all weigh the same.
+
+    Some blocks of columns, each of them side by side, as vector instructions want them.
+    """
+    values = np.empty((count, _LANES), table.dtype)
     total, light = np.empty_like(values), np.empty_like(values)
-    own = np.empty(len(classes), numbers.dtype)
+    own = np.empty(len(classes), table.dtype)
     reached, excess, pooled = np.empty_like(own), np.empty_like(own), np.empty_like(own)
-    pressure, push = np.empty(len(pairs), numbers.dtype), np.empty(len(members), numbers.dtype)
-    norms = np.empty(max(len(pairs), len(members)), numbers.dtype)
-    for column in range(numbers.shape[1]):
+    pressure, push = np.empty((len(pairs), _LANES), table.dtype), np.empty((len(members), _LANES), table.dtype)
+    norms = np.empty((max(len(pairs), len(members)), _LANES), table.dtype)
+    least, largest = np.empty(_LANES, table.dtype), np.empty(_LANES, table.dtype)
+    sums, sizes = np.empty(_LANES, np.float64), np.empty(_LANES, np.float64)
+    for block in range(first, last):
+        start = block * _LANES
+        width = min(_LANES, places.shape[1] - start)
         values[:] = 0
-        total[:] = 0
+        total[:, :width] = 0
+        total[:, width:] = 1
         for node in range(len(class_of)):
-            total[class_of[node]] += weighed[node, column]
-            values[class_of[node]] += signs[node] * weighed[node, column] * numbers[node, column]
+            one = class_of[node]
+            for lane in range(width):
+                place = places[node, start + lane]
+                weight = np.sqrt(squares[place] + np.float32(LEAST_SQUARE)) if len(squares) else np.float32(1)
+                total[one, lane] += weight
+                values[one, lane] += signs[node] * weight * table[place]
         for one in range(count):
-            values[one] /= total[one]
-            light[one] = 1 / total[one]
+            for lane in range(_LANES):
+                values[one, lane] /= total[one, lane]
+                light[one, lane] = 1 / total[one, lane]
         for one in zero:
             values[one] = 0
         if len(classes):
-            _climb(values, total, classes, ends, parents, orientation, own, reached, excess, pooled)
+            for lane in range(width):
+                _climb(
+                    values[:, lane], total[:, lane], classes, ends, parents, orientation, own, reached, excess, pooled
+                )
         if len(pairs):
             _sweep(values, light, pairs, upwards, sweeps, pressure, norms)
         if len(push):
-            least, largest = _range(values, members)
+            if within:
+                _note_range(values, members, least, largest)
             _balance(values, light, members, coefficients, turns, row_sweeps, push, norms)
             if within:
                 for one in members.flat:
-                    values[one] = min(max(values[one], least), largest)
+                    for lane in range(_LANES):
+                        values[one, lane] = min(max(values[one, lane], least[lane]), largest[lane])
             for one in non_negative:
-                values[one] = max(values[one], 0)
+                values[one] = np.maximum(values[one], 0)
             for row in range(len(push)):
-                _finish(values, row, members, coefficients, moved, ways[row], lone[row], to_zero[row])
+                _add_up(values, row, members, coefficients, sums, sizes)
+                for lane in range(width):
+                    missing = sums[lane] + MARGIN * sizes[lane]
+                    if missing > 0:
+                        _finish(
+                            values, lane, row, members, coefficients, moved, ways[row], lone[row], to_zero[row], missing
+                        )
         for one in non_negative:
-            values[one] = max(values[one], 0)
+            values[one] = np.maximum(values[one], 0)
         for node in range(len(class_of)):
-            numbers[node, column] = signs[node] * values[class_of[node]]
-    for node in range(places.shape[0]):
-        for column in range(places.shape[1]):
-            table[places[node, column]] = numbers[node, column]
+            for lane in range(width):
+                table[places[node, start + lane]] = signs[node] * values[class_of[node], lane]
 
 
 @inlined
 def _climb(values, sizes, classes, ends, parents, orientation, own, reached, excess, pooled):  # type: ignore[no-untyped-def]
-    """Project the trees, which stand in preorder: what lies below a class stands right behind it."""
+    """Project the trees of a column, which stand in preorder: what lies below a class stands right behind it."""
     for at in range(len(classes)):
         own[at] = orientation[at] * values[classes[at]]
         reached[at] = own[at]
@@ -126,20 +147,26 @@ def _sweep(values, light, pairs, upwards, sweeps, pressure, norms):  # type: ign
     """Sweep pairs in turn, and then raise what is below another."""
     pressure[:] = 0
     for at in range(len(pairs)):
-        norms[at] = 1 / (light[pairs[at, 0]] + light[pairs[at, 1]])
+        for lane in range(_LANES):
+            norms[at, lane] = 1 / (light[pairs[at, 0], lane] + light[pairs[at, 1], lane])
     for _ in range(sweeps):
-        settled = True
+        open_lanes = 0
         for at in range(len(pairs)):
             lower, upper = pairs[at]
-            change = max((values[lower] - values[upper]) * norms[at], -pressure[at])
-            pressure[at] += change
-            values[lower] -= light[lower] * change
-            values[upper] += light[upper] * change
-            settled &= abs(change) <= ENOUGH * norms[at]
-        if settled:
+            for lane in range(_LANES):
+                wanted = (values[lower, lane] - values[upper, lane]) * norms[at, lane]
+                change = wanted if wanted > -pressure[at, lane] else -pressure[at, lane]
+                pressure[at, lane] += change
+                values[lower, lane] -= light[lower, lane] * change
+                values[upper, lane] += light[upper, lane] * change
+                open_lanes += abs(change) > ENOUGH * norms[at, lane]
+        if not open_lanes:
             break
     for at in range(len(upwards)):
-        values[upwards[at, 1]] = max(values[upwards[at, 1]], values[upwards[at, 0]])
+        lower, upper = upwards[at]
+        for lane in range(_LANES):
+            low, high = values[lower, lane], values[upper, lane]
+            values[upper, lane] = low if low > high else high
 
 
 @inlined
@@ -148,61 +175,82 @@ def _balance(values, light, members, coefficients, turns, sweeps, push, norms): 
     push[:] = 0
     width = members.shape[1]
     for row in turns:
-        norm = values[0] * 0
+        for lane in range(_LANES):
+            norms[row, lane] = 0
         for at in range(width):
-            norm += coefficients[row, at] * coefficients[row, at] * light[members[row, at]]
-        norms[row] = 1 / norm
+            for lane in range(_LANES):
+                norms[row, lane] += coefficients[row, at] * coefficients[row, at] * light[members[row, at], lane]
+        for lane in range(_LANES):
+            norms[row, lane] = 1 / norms[row, lane]
+    change = np.empty(_LANES, values.dtype)
     for _ in range(sweeps):
-        settled = True
+        open_lanes = 0
         for row in turns:
-            excess = values[0] * 0
+            for lane in range(_LANES):
+                change[lane] = 0
             for at in range(width):
-                excess += coefficients[row, at] * values[members[row, at]]
-            change = max(excess * norms[row], -push[row])
-            settled &= abs(change) <= ENOUGH * norms[row]
-            push[row] += change
+                one, factor = members[row, at], coefficients[row, at]
+                for lane in range(_LANES):
+                    change[lane] += factor * values[one, lane]
+            for lane in range(_LANES):
+                wanted = change[lane] * norms[row, lane]
+                change[lane] = wanted if wanted > -push[row, lane] else -push[row, lane]
+                open_lanes += abs(change[lane]) > ENOUGH * norms[row, lane]
+                push[row, lane] += change[lane]
             for at in range(width):
-                values[members[row, at]] -= coefficients[row, at] * light[members[row, at]] * change
-        if settled:
+                one, factor = members[row, at], coefficients[row, at]
+                for lane in range(_LANES):
+                    values[one, lane] -= factor * light[one, lane] * change[lane]
+        if not open_lanes:
             break
 
 
 @inlined
-def _range(values, members):  # type: ignore[no-untyped-def]
-    """Return the least and the largest of the values that rows speak of."""
-    least, largest = values[members[0, 0]], values[members[0, 0]]
+def _note_range(values, members, least, largest):  # type: ignore[no-untyped-def]
+    """Note the least and the largest of the values that rows speak of [lanes]."""
+    least[:] = values[members[0, 0]]
+    largest[:] = least
     for one in members.flat:
-        least, largest = min(least, values[one]), max(largest, values[one])
-    return least, largest
+        for lane in range(_LANES):
+            least[lane] = min(least[lane], values[one, lane])
+            largest[lane] = max(largest[lane], values[one, lane])
 
 
 @inlined
-def _finish(values, row, members, coefficients, moved, way, lone, to_zero):  # type: ignore[no-untyped-def]
-    """Move values until a row is obeyed: see ``adversary/hard/balances.py``."""
+def _add_up(values, row, members, coefficients, sums, sizes):  # type: ignore[no-untyped-def]
+    """Add up a row in double precision, and the sizes of its terms [lanes]."""
+    for lane in range(_LANES):
+        sums[lane] = sizes[lane] = 0
+    for at in range(members.shape[1]):
+        one, factor = members[row, at], np.float64(coefficients[row, at])
+        for lane in range(_LANES):
+            term = factor * np.float64(values[one, lane])
+            sums[lane] += term
+            sizes[lane] += abs(term)
+
+
+@inlined
+def _finish(values, lane, row, members, coefficients, moved, way, lone, to_zero, missing):  # type: ignore[no-untyped-def]
+    """Move values of a column by what is missing to a row: see ``adversary/hard/balances.py``."""
     width = members.shape[1]
-    excess, size = 0.0, 0.0
-    for at in range(width):
-        term = np.float64(coefficients[row, at]) * np.float64(values[members[row, at]])
-        excess += term
-        size += abs(term)
-    excess += MARGIN * size
-    if not excess > 0:
-        return
     movable, furthest = 0.0, -np.inf
     for at in range(width):
         if moved[row, at]:
             movable += abs(coefficients[row, at])
         elif coefficients[row, at] != 0:
-            furthest = max(furthest, way * values[members[row, at]])
+            furthest = max(furthest, way * values[members[row, at], lane])
     for at in range(width):
         if moved[row, at]:
-            value = values[members[row, at]]
-            after = way * np.nextafter(np.float32(value + way * (excess / movable)), np.float32(way * np.inf))
+            value = values[members[row, at], lane]
+            after = np.float64(way * value) + missing / movable
+            after = np.float32(
+                after + (_ULP * abs(after) + _LEAST)
+            )  # rounded up, by two units at most
             if lone:
                 after = min(after, furthest)
             if to_zero:
                 after = 0.0
-            values[members[row, at]] = way * max(way * value, after)
+            values[members[row, at], lane] = way * max(way * value, after)
 
 
 class CompiledProjection:
@@ -233,7 +281,9 @@ class CompiledProjection:
     def project_(self, table: Tensor, places: Tensor, squares: Tensor | None = None) -> None:
         """Project the numbers at places [nodes, columns] of a table's memory, in their place."""
         squares = table.new_empty(0) if squares is None else squares
-        project_columns(as_array(table), as_array(squares), as_array(places), *self._arguments)
+        arrays = as_array(table), as_array(squares), as_array(places), *self._arguments
+        blocks = -(-places.shape[1] // _LANES)
+        share(torch.get_num_threads(), blocks, lambda _, first, last: project_columns(*arrays, first, last))
 
     def __call__(self, numbers: Tensor, weights: Tensor | None = None) -> Tensor:
         """Return numbers [nodes, columns] in the set: the nearest by their weights, or near it."""
