@@ -303,9 +303,18 @@ def best(trials: Iterable[Trial], row: str) -> Trial | None:
     for trial in trials:
         if trial.about["row"] == row and trial.judged:
             by_point.setdefault(_named(trial.changes), []).append(trial)
-    most = max((len({trial.about["seed"] for trial in found}) for found in by_point.values()), default=0)
-    repeated = [found for found in by_point.values() if len({trial.about["seed"] for trial in found}) == most]
-    return max(repeated, key=lambda found: fmean(trial.value or 0.0 for trial in found))[0] if repeated else None
+    by_seed = {point: _by_seed(found) for point, found in by_point.items()}
+    most = max(map(len, by_seed.values()), default=0)
+    repeated = [point for point, values in by_seed.items() if len(values) == most]
+    return by_point[max(repeated, key=lambda point: fmean(by_seed[point].values()))][0] if repeated else None
+
+
+def _by_seed(trials: Iterable[Trial]) -> dict[int, float]:
+    """Return what each seed reached on valid, on average where it was trained several times."""
+    found: dict[int, list[float]] = {}
+    for trial in trials:
+        found.setdefault(trial.about["seed"], []).append(trial.value or 0.0)
+    return {seed: fmean(values) for seed, values in found.items()}
 
 
 def chosen_preset(row: PaperRow, values: Mapping[str, Any]) -> str:

@@ -12,22 +12,22 @@ import torch
 import clausal
 
 
-def provenance() -> dict[str, Any]:
-    """Describe this program and this machine, without naming the machine."""
+def provenance(device: str = "cuda") -> dict[str, Any]:
+    """Describe this program and this machine, without naming it; of a GPU only where ``device`` is not ``cpu``."""
     return {
         "versions": {
             "clausal": clausal.__version__,
             "torch": torch.__version__,
             "python": platform.python_version(),
         },
-        "hardware": hardware(),
+        "hardware": hardware(device),
         "threads": torch.get_num_threads(),
         "date": datetime.now(UTC).date().isoformat(),
     }
 
 
-def hardware() -> str:
+def hardware(device: str = "cuda") -> str:
     """Name the GPU, or else the kind of machine and its cores."""
-    if torch.cuda.is_available():
+    if device != "cpu" and torch.cuda.is_available():
         return torch.cuda.get_device_name()
     return f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"

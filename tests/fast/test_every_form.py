@@ -242,6 +242,7 @@ CASES = {
     "projection onto orders by a CPU kernel": ("cpu", projections),
     "ranks by a CPU kernel": ("cpu", counts),
     "chains by CPU kernels": ("cpu", chains),
+    "chains by a GPU kernel": ("cuda", chains),
     "widest paths by a CPU kernel": ("cpu", widest_paths),
     "phases by a GPU kernel": ("cuda", phases),
     "phases by a CPU kernel": ("cpu", phases),

@@ -13,7 +13,7 @@ from clausal.errors import InputError, RunError
 from clausal.search import FINISHED, PRUNED, Choice, Journal, Trial, grid_points
 from clausal.training import prepare
 from clausal_paper import grid
-from clausal_paper.grid import axes_of, best, chosen_preset, search_grid
+from clausal_paper.grid import CLAUSE_AXES, axes_of, best, chosen_preset, search_grid
 from clausal_paper.tables.rows import PAPER_TABLES, PaperRow, paper_rows
 from clausal_paper.tables.training import settings_of
 from recording import Recorder
@@ -214,6 +214,8 @@ def test_test_facts_are_not_looked_at(tmp_path, data):
 @pytest.mark.parametrize("table", PAPER_TABLES)
 def test_presets_are_the_best_points_of_the_journals_that_they_were_chosen_by(table):
     trials = Journal(RESULTS / f"grid-{table}.jsonl").read()
+    largest = max(CLAUSE_AXES["clauses.sets"])  # more were tried too; neither the paper nor its scripts have them
+    trials = [trial for trial in trials if trial.changes.get("clauses.sets", 1) <= largest]
     rows = paper_rows(table, {trial.about["row"] for trial in trials})
     assert rows
     for row in rows:

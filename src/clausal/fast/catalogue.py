@@ -217,6 +217,16 @@ def _worth_multiplying(middles: SortedMiddles, columns: Tensor, floor: Tensor) -
     return reason
 
 
+def _middles_on_gpu(middles: SortedMiddles, columns: Tensor, floor: Tensor) -> str | None:
+    if not columns.is_cuda:
+        return _ELSEWHERE
+    if find_spec("triton") is None:
+        return "needs triton, which comes with torch on Linux"
+    if any(numbers.isnan().any() for numbers in (middles.values, columns, floor)):
+        return "NaN has no order"
+    return None
+
+
 def _widest_on_cpu(steps: Tensor, raise_by_product: object, carried: Tensor | None = None) -> str | None:
     return _worth_loading(steps, steps.numel() * len(steps))
 
@@ -362,6 +372,12 @@ FORMS = (
         "clausal.fast.cpu.middles:max_min_product_compiled",
         _worth_multiplying,
         loads_kernels=True,
+    ),
+    FastForm(
+        "chains by a GPU kernel",
+        "clausal.evaluation.entities.middles:max_min_product",
+        "clausal.fast.cuda.middles:max_min_product_by_kernel",
+        _middles_on_gpu,
     ),
     FastForm(
         "widest paths by a CPU kernel",

@@ -37,6 +37,7 @@ class FeatureLoss(ClauseLoss):
     def __init__(self, adversary: Adversary, predictor: LinkPredictor, groups: Sequence[ClauseGroup]) -> None:
         super().__init__(adversary, predictor, groups)
         self._prepared: list[GroupSet | Tensor | list[CornerFeatures]] = []
+        self._corners: dict[ClauseGroup, list[_Corners]] = {}
 
     def adopt(self, found: AdversarialSet) -> None:
         super().adopt(found)
@@ -69,10 +70,11 @@ class FeatureLoss(ClauseLoss):
             return found.features(self.predictor, group)
         if isinstance(found, WorstCase) and is_at_corners(adversary, self.predictor, group):
             assert isinstance(adversary, ClosedForm)
-            alternatives = adversary.alternatives(self.predictor, group) or ()
+            if group not in self._corners:
+                alternatives = adversary.alternatives(self.predictor, group) or ()
+                self._corners[group] = [_Corners(self.predictor, group, forms) for forms in alternatives]
             return [
-                corner_features(self.predictor, group, forms, found.weights[place])
-                for place, forms in enumerate(alternatives)
+                corners.weighed(weights) for corners, weights in zip(self._corners[group], found.weights, strict=True)
             ]
         return type(found).from_tensors({name: tensor.detach().clone() for name, tensor in found.tensors().items()})
 
@@ -142,22 +144,33 @@ def pair_form(adversary: Adversary, predictor: LinkPredictor, group: ClauseGroup
     )
 
 
-def corner_features(
-    predictor: LinkPredictor, group: ClauseGroup, forms: LinearForms, weights: Tensor | None = None
-) -> CornerFeatures:
-    """Return the features of all corners of one component, for λ [clauses, forms] of several forms."""
-    domain, parts = predictor.domain, _parts(predictor)
-    assert isinstance(domain, Box)
-    free = group.slots(predictor).free
-    width = predictor.scorer.dim // parts
-    limits = predictor.relations.new_tensor([domain.low, domain.high])
-    corners = torch.cartesian_prod(*[limits] * (free * parts)).view(1, -1, free, parts)
-    features = Vectors(corners.repeat_interleave(width, -1)).features(predictor, group)  # the same in each component
-    of_one_component = features[0].unflatten(1, (-1, width))[:, :, 0]  # [atoms, relation parts, corners]
-    forms = forms.like(features)
-    weights = features.new_ones(len(group), 1) if weights is None else weights
-    weighed = (weights @ forms.matrix)[:, :, None, None] * of_one_component  # [clauses, atoms, relation parts, corners]
-    return CornerFeatures(weighed.flatten(1, 2).mT.contiguous(), weights @ forms.offsets)
+class _Corners:
+    """The corners of one component, for one alternative of a group's violation; nothing but λ changes by them."""
+
+    def __init__(self, predictor: LinkPredictor, group: ClauseGroup, forms: LinearForms) -> None:
+        domain, parts = predictor.domain, _parts(predictor)
+        assert isinstance(domain, Box)
+        free = group.slots(predictor).free
+        width = predictor.scorer.dim // parts
+        limits = predictor.relations.new_tensor([domain.low, domain.high])
+        corners = torch.cartesian_prod(*[limits] * (free * parts)).view(1, -1, free, parts)
+        repeated = corners.repeat_interleave(width, -1)  # the same in each component
+        features = Vectors(repeated).features(predictor, group)[0].unflatten(1, (-1, width))[:, :, 0]
+        self._features = features.flatten(0, 1).mT.contiguous()  # [corners, numbers]: atoms · relation parts
+        self._numbers = features.shape[1]
+        self._forms = forms.like(features)
+        self._of_one_form = self._times(features.new_ones(len(group), 1)) if len(forms.offsets) == 1 else None
+
+    def weighed(self, weights: Tensor | None) -> CornerFeatures:
+        """Return the features of the forms weighed by λ [clauses, forms]; one form needs none."""
+        if self._of_one_form is not None:
+            return self._of_one_form
+        assert weights is not None
+        return self._times(weights)
+
+    def _times(self, weights: Tensor) -> CornerFeatures:
+        by_number = (weights @ self._forms.matrix).repeat_interleave(self._numbers, 1)  # [clauses, numbers]
+        return CornerFeatures(by_number.unsqueeze(1) * self._features, weights @ self._forms.offsets)
 
 
 def largest_by_corners(predictor: LinkPredictor, group: ClauseGroup, corners: CornerFeatures) -> Tensor:

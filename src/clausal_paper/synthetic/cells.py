@@ -211,7 +211,7 @@ def reproduce(
         "table": "synthetic",
         "seeds": list(seeds),
         "settings": _common(_settings(cells[0][0], quick, protocol)),
-        **provenance(),
+        **provenance("cpu"),
         "evidence": evidence({cell.clause_type for cell, _ in cells}, seeds),
         "cells": [],
     }

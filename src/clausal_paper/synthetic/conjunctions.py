@@ -34,7 +34,7 @@ def main(out: Path) -> None:
     report: dict[str, Any] = {
         "what": "AUC-PR in percent on synthetic knowledge bases with transitive or composed clauses, unit cube",
         "seeds": {name: list(seeds) for name, seeds in parts.items()},
-        **provenance(),
+        **provenance("cpu"),
         "cells": [],
     }
     for name, seeds in parts.items():

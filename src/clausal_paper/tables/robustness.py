@@ -58,7 +58,7 @@ def certify_row(
         **_summary(certificates),
         "clauses": certificates,
         "seconds": round(time.perf_counter() - started, 2),
-        **provenance(),
+        **provenance(trained.predictor.device.type),
     }
 
 

@@ -58,7 +58,7 @@ def run_row(
         "step": trained.step,
         **_measures(row, trained.predictor, graph, closed, whole),
         **_measures_of_last_epoch(row, trained, graph),
-        **provenance(),
+        **provenance(trained.predictor.device.type),
     }
 
 

@@ -95,13 +95,13 @@ def find_best_corners(  # type: ignore[no-untyped-def]
     best, chosen = tl.max(values, 1, return_indices=True)
     total = tl.sum(tl.where(inside, best, 0.0)) + tl.load(constants + clause)
     tl.store(largest + clause, tl.where(total <= 0, 0.0, total))  # in which NaN stays NaN
-    if total > 0:
+    if total > 0:  # in which names of before may not stand for other shapes
         slope = tl.load(slopes + clause)
         for atom in tl.static_range(atoms):
-            row = into + tl.load(ids + clause * atoms + atom) * (parts * width)
+            to = into + tl.load(ids + clause * atoms + atom) * (parts * width)
             for part in tl.static_range(parts):
-                f = tl.load(of_clause + chosen * (atoms * parts) + atom * parts + part)
-                tl.atomic_add(row + part * width + i, slope * f, mask=inside, sem="relaxed")
+                at_best = tl.load(of_clause + chosen * (atoms * parts) + atom * parts + part)
+                tl.atomic_add(to + part * width + i, slope * at_best, mask=inside, sem="relaxed")
 
 
 class _Pairs:
@@ -165,24 +165,24 @@ def find_largest_pair(  # type: ignore[no-untyped-def]
     total = best + constant
     tl.store(largest + clause, tl.where(total <= 0, 0.0, total))  # in which NaN stays NaN
     if total > 0:
-        turned, mirrored = 2 * tl.where(turned > 0, turned, 1.0), 2 * tl.where(mirrored > 0, mirrored, 1.0)
-        slope = tl.load(slopes + clause)
-        by_a = slope * ((a + d) / turned + (a - d) / mirrored)
-        by_b = slope * ((b - c) / turned + (b + c) / mirrored)
-        by_c = slope * ((b + c) / mirrored - (b - c) / turned)
-        by_d = slope * ((a + d) / turned - (a - d) / mirrored)
+        slope = tl.load(slopes + clause) / 2
+        by_turn, by_mirror = slope / tl.where(turned > 0, turned, 1.0), slope / tl.where(mirrored > 0, mirrored, 1.0)
+        by_a = (a + d) * by_turn + (a - d) * by_mirror
+        by_b = (b - c) * by_turn + (b + c) * by_mirror
+        by_c = (b + c) * by_mirror - (b - c) * by_turn
+        by_d = (a + d) * by_turn - (a - d) * by_mirror
         for atom in tl.static_range(atoms):
-            coefficient = tl.load(coefficients + atom)
-            row = into + tl.load(ids + clause * atoms + atom) * (relation_parts * width) + i
+            scale = tl.load(coefficients + atom)
+            to = into + tl.load(ids + clause * atoms + atom) * (relation_parts * width) + i
             if (swapped >> atom) % 2:
                 first = w000 * by_a + w010 * by_b + w001 * by_c + w011 * by_d
                 second = w100 * by_a + w110 * by_b + w101 * by_c + w111 * by_d
             else:
                 first = w000 * by_a + w001 * by_b + w010 * by_c + w011 * by_d
                 second = w100 * by_a + w101 * by_b + w110 * by_c + w111 * by_d
-            tl.atomic_add(row, coefficient * first, mask=i == chosen, sem="relaxed")
+            tl.atomic_add(to, scale * first, mask=i == chosen, sem="relaxed")
             if relation_parts == 2:
-                tl.atomic_add(row + width, coefficient * second, mask=i == chosen, sem="relaxed")
+                tl.atomic_add(to + width, scale * second, mask=i == chosen, sem="relaxed")
 
 
 def optimal_weights(table: Tensor, offsets: Tensor) -> Tensor:
