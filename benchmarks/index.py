@@ -37,6 +37,7 @@ def main() -> None:
         "--latent", type=int, default=24, help="numbers that say where an entity lies; 0: no two are alike"
     )
     parser.add_argument("--run", type=Path, action="append", default=[], help="a trained run to measure too")
+    parser.add_argument("--threads", type=int, default=1, help="that build the index; questions have one")
     options = parser.parse_args()
     torch.set_num_threads(1)
     if options.entities:
@@ -44,9 +45,9 @@ def main() -> None:
         if options.latent:
             lay_out(run, options.latent)
         kind = f"of {options.latent} latent numbers" if options.latent else "normal"
-        measure(f"{options.entities:,} random entities, {kind}", run)
+        measure(f"{options.entities:,} random entities, {kind}", run, options.threads)
     for path in options.run:
-        measure(str(path), clausal.load(path, device="cpu"))
+        measure(str(path), clausal.load(path, device="cpu"), options.threads)
 
 
 @torch.no_grad()
@@ -59,14 +60,19 @@ def lay_out(run: Run, latent: int) -> None:
         rows.mul_(0.2).addmm_(torch.randn(len(rows), latent), directions)
 
 
-def measure(what: str, run: Run) -> None:
+def measure(what: str, run: Run, threads: int) -> None:
     """Print what an index of a run takes and finds."""
-    print(f"{what}, {type(run.predictor.scorer).__name__} of dimension {run.predictor.scorer.dim}")
+    print(f"{what}, {type(run.predictor.scorer).__name__} of dimension {run.predictor.scorer.dim}", flush=True)
     asked = questions(run)
     exact, all_seconds = _timed(lambda: run.predict(asked, K))
     before = resident()
+    torch.set_num_threads(threads)
+    started = time.perf_counter()
     index, building = _timed(run.build_index)
-    print(f"  build: {building:.1f} s of CPU time, {resident() - before:.0f} MB")
+    by_clock = time.perf_counter() - started
+    torch.set_num_threads(1)
+    print(f"  build: {building:.1f} s of CPU time, {by_clock:.1f} s by the clock with {threads} threads", flush=True)
+    print(f"  memory: {resident() - before:.0f} MB", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         from clausal.run.indexing import write_index
 
