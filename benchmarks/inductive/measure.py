@@ -61,7 +61,12 @@ DESCRIBED: Values = {
 }
 METHODS: dict[str, Values] = {
     "n-grams": DESCRIBED | {"facts": DESCRIBED["facts"] | {"batch_size": 512, "candidates": 512}},
-    "sentences": DESCRIBED | {"model": DESCRIBED["model"] | {"dim": 512}, "train": DESCRIBED["train"] | {"epochs": 4}},
+    "sentences": {
+        "model": DESCRIBED["model"] | {"dim": 512, "initial_scale": 1.0},
+        "facts": DESCRIBED["facts"] | {"batch_size": 512, "candidates": "all"},
+        "descriptions": {"own_dropout": 1.0, "feature_dropout": 0.2, "hidden": 1024},
+        "train": DESCRIBED["train"] | {"epochs": 10, "learning_rate": 0.02},
+    },
     "both": DESCRIBED,
     "facts": {  # as the preset wn18-complex
         "model": {"scorer": "complex", "dim": 100, "domain": "sphere"},
@@ -89,6 +94,7 @@ def main() -> None:
     parser.add_argument("--names", type=Path, help="names of the rows of an .npy file of vectors")
     parser.add_argument("--embed", metavar="MODEL", help="make --sentences by this model of sentence-transformers")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--trainings", type=int, default=1, help="of each split, from other seeds")
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
     parser.add_argument("--clauses", choices=("without", "with", "both"), default="both")
     parser.add_argument("--settings", type=Path, help="JSON of settings by method, in place of those in this file")
@@ -102,7 +108,8 @@ def main() -> None:
         embed(options.embed, options.texts, whole, options.sentences)
     asked = {"without": [False], "with": [True], "both": [False, True]}[options.clauses]
     keys = [
-        {"method": method, "clauses": clauses, "seed": seed}
+        {"method": method, "clauses": clauses, "seed": seed, "training": training}
+        for training in range(options.trainings)
         for seed in options.seeds
         for clauses in asked
         for method in options.methods
@@ -163,10 +170,10 @@ def measure(key: dict[str, Any], whole: Graph, options: argparse.Namespace) -> N
     started = time.process_time()
     graph = whole.split_by_entities(seed=key["seed"])
     better = json.loads(options.settings.read_text(encoding="utf-8")) if options.settings else {}
-    settings = settings_of(key["method"], options, key["seed"], better.get(key["method"]))
+    settings = settings_of(key["method"], options, key["seed"] + 100 * key["training"], better.get(key["method"]))
     rules = parse_clauses(CLAUSES) if key["clauses"] else ()
     made = by_facts if key["method"] == "facts" else by_descriptions
-    found = made(graph, rules, settings)
+    found = made(graph, rules, settings, key["seed"])
     options.out.parent.mkdir(parents=True, exist_ok=True)
     about = {"settings": settings.model_dump(mode="json"), "machine": describe_machine()}
     for name in ("text", "vectors", "names"):  # no folders of this machine
@@ -180,7 +187,7 @@ def measure(key: dict[str, Any], whole: Graph, options: argparse.Namespace) -> N
             print(f"  {key} {record}", flush=True)
 
 
-def by_descriptions(graph: Graph, rules: Sequence[Any], settings: Settings) -> Iterator[dict[str, Any]]:
+def by_descriptions(graph: Graph, rules: Sequence[Any], settings: Settings, seed: int) -> Iterator[dict[str, Any]]:
     """Rank all test facts, and those that folding in is measured on."""
     training = prepare(graph, rules, settings, observer=Progress())
     predictor = training.run(Progress()).eval().with_table()
@@ -189,12 +196,12 @@ def by_descriptions(graph: Graph, rules: Sequence[Any], settings: Settings) -> I
     yield {"facts": "test"} | figures(found)
     places = {tuple(fact): place for place, fact in enumerate(graph.test.tolist())}
     for count in GIVEN:
-        _, asked = given_and_asked(graph, count, settings.train.seed)
+        _, asked = given_and_asked(graph, count, seed)
         ranks = found.ranks.take(np.array([places[tuple(fact)] for fact in asked.tolist()]))
         yield {"facts": f"k = {count}", "all": chosen(metrics(ranks)["filtered"]["both"])}
 
 
-def by_facts(graph: Graph, rules: Sequence[Any], settings: Settings) -> Iterator[dict[str, Any]]:
+def by_facts(graph: Graph, rules: Sequence[Any], settings: Settings, seed: int) -> Iterator[dict[str, Any]]:
     """Rank by a model that knows train alone: with no vector for an unseen entity, and with one by an update."""
     known = Graph.from_triples([_named(graph, fact) for fact in graph.train.tolist()], name="train")
     assert list(known.relations) == list(graph.relations)
@@ -208,7 +215,7 @@ def by_facts(graph: Graph, rules: Sequence[Any], settings: Settings) -> Iterator
     yield {"facts": "test"} | ranked(run, "test")
     for how, more in HOW.items():
         for count in reversed(GIVEN):  # the shortest first
-            given, asked = given_and_asked(graph, count, settings.train.seed)
+            given, asked = given_and_asked(graph, count, seed)
             told = [_named(graph, fact) for fact in given.tolist()]
             yield {"facts": f"k = {count}", "how": how} | ranked(run.update(told, **more), asked)
 

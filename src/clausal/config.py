@@ -103,7 +103,7 @@ class ModelSettings(_Section):
 
 
 class DescriptionSettings(_Section):
-    """What describes entities: their vectors are then their own vectors and a linear map of features."""
+    """What describes entities: their vectors are then their own vectors and a map of features."""
 
     text: str | None = Field(
         None,
@@ -137,8 +137,13 @@ class DescriptionSettings(_Section):
     )
     feature_dropout: Annotated[float, Field(ge=0, lt=1)] = Field(
         0.2,
-        description="share of the n-grams that a step of training leaves out; vectors and sentence embeddings stay "
-        "whole",
+        description="share of the n-grams, and of the `hidden` units, that a step of training leaves out; vectors and "
+        "sentence embeddings stay whole",
+    )
+    hidden: Annotated[int, Field(ge=0)] = Field(
+        0,
+        description="units of a hidden layer beside the linear map of vectors and of sentence embeddings; 0 for none, "
+        "1,024 where thousands of entities are described",
     )
 
     @property

@@ -32,9 +32,10 @@ def encoder(domain, kinds=("ngrams", "vectors"), **options):
 
 @pytest.mark.parametrize("kind", [kind for name, kind in DOMAINS.items() if name != "none"])
 @pytest.mark.parametrize("scale", [1.0, 100.0])
-def test_every_vector_is_in_the_domain_whatever_was_learnt(kind, scale):
+@pytest.mark.parametrize("hidden", [0, 7])
+def test_every_vector_is_in_the_domain_whatever_was_learnt(kind, scale, hidden):
     domain = kind()
-    made = encoder(domain).eval()
+    made = encoder(domain, hidden=hidden).eval()
     made.scale_(scale)
     made.own.data.normal_()
     check_encoder(made, 4, 6)
@@ -52,6 +53,44 @@ def test_it_is_the_own_vector_and_the_maps_of_features():
     expected = made.own + dense @ made.maps[0] + made.features[1].rows.vectors @ made.maps[1]
     torch.testing.assert_close(made(torch.arange(4)), expected)
     torch.testing.assert_close(made(torch.tensor([[3, 3], [0, 2]])), expected[torch.tensor([[3, 3], [0, 2]])])
+
+
+def test_a_hidden_layer_says_more_of_vectors_and_nothing_where_there_are_none():
+    made = encoder(DOMAINS["none"](), ("vectors", "ngrams"), hidden=7).eval()
+    assert list(made.layers) == ["0"]  # n-grams have none
+    layer, features = made.layers["0"], made.features[0].rows.vectors * 5**0.5
+    layer.bias.data.normal_()
+    units = torch.nn.functional.gelu(features @ layer.inward + layer.bias)
+    said = features @ made.maps[0] + units @ layer.outward
+    said[2] = 0  # has no vector
+    sparse = made.features[1].rows.map(torch.arange(4), made.maps[1])
+    torch.testing.assert_close(made(torch.arange(4)), said + sparse)
+    more = [
+        one.extended(more_features(one, given)) for one, given in zip(made.features, (vectors(), TEXTS), strict=True)
+    ]
+    torch.testing.assert_close(made.extended(more)(torch.arange(8)), (said + sparse).repeat(2, 1), rtol=1e-4, atol=1e-5)
+
+
+def test_a_hidden_layer_learns_what_no_linear_map_says():
+    """Whether one of two numbers is positive, but not both."""
+    rows = np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]], np.float32)
+    described = features_of("vectors", rows, np.ones(4, np.bool_))
+    target = torch.tensor([[0.0], [1.0], [1.0], [0.0]]).repeat(1, 4)
+
+    def left(hidden):
+        torch.manual_seed(0)
+        made = DescribedEncoder(
+            [described], 4, DOMAINS["box"](), own_dropout=1.0, feature_dropout=0.0, hidden=hidden
+        ).train()
+        optimizer = torch.optim.Adam(made.parameters(), lr=0.03)
+        for _ in range(200):
+            optimizer.zero_grad()
+            loss = (made(torch.arange(4)) - target).square().mean()
+            loss.backward()
+            optimizer.step()
+        return float(loss.detach())
+
+    assert left(16) < 1e-2 < 0.2 < left(0)
 
 
 def test_own_vectors_are_left_out_of_training_as_often_as_asked():

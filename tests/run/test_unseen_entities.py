@@ -54,6 +54,25 @@ def test_a_loaded_run_answers_in_the_same_numbers(run):
     torch.testing.assert_close(loaded.predictor.encode_all(), run.predictor.encode_all(), rtol=0, atol=0)
 
 
+def test_a_run_with_a_hidden_layer_is_kept_described_and_updated(tmp_path):
+    graph = animal_graph()
+    drawn = dict(zip(graph.entities, np.random.default_rng(0).normal(size=(len(graph.entities), 6)), strict=True))
+    drawn = {name: drawn[name.split("_")[-1]] + 0.1 * vector for name, vector in drawn.items()}  # like its kind's
+    path = tmp_path / "vectors.parquet"
+    pandas = pytest.importorskip("pandas")
+    pandas.DataFrame({"name": list(drawn), "vector": [row.tolist() for row in drawn.values()]}).to_parquet(path)
+    settings = settings_with(descriptions={"vectors": str(path), "hidden": 16}, train={"optimizer": "adam"})
+    run = clausal.train(graph, (), settings, out=tmp_path / "run")
+    loaded = clausal.load(tmp_path / "run")
+    torch.testing.assert_close(loaded.predictor.encode_all(), run.predictor.encode_all(), rtol=0, atol=0)
+    described = loaded.describe({"rex": drawn["dog"]})
+    assert described.predict("is_a(rex, ?)", k=1)[0].object == "dog"
+    updated = loaded.update([("rex", "is_a", "dog")], descriptions={"rex": drawn["cat"]}, refine=0, out=tmp_path / "2")
+    assert updated.predict("eats(rex, ?)", k=1)[0].object == "dog food"  # facts say more than a description
+    again = clausal.load(tmp_path / "2").predictor.encode_all()
+    torch.testing.assert_close(again, updated.predictor.encode_all(), rtol=0, atol=0)
+
+
 @pytest.mark.parametrize("domain", ["cube", "box", "ball", "sphere"])
 def test_certificates_cover_every_text(texts, domain):
     """A certificate for the domain bounds the violation by any pair of entities, described now or later."""

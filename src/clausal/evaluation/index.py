@@ -23,9 +23,10 @@ from clausal.errors import InputError
 from clausal.evaluation.largest import Hidden, Ids, Largest, LargestProducts
 from clausal.observer import Observer
 
-_LINKS = 48
+_LINKS = 64
 """Links of a vector: with many, few of the best answers are missed."""
-_WALKED_BUILDING = 400
+_WALKED_BUILDING = 128
+"""Vectors in view while one is linked; more links are worth more than more of these, and cost less."""
 _WALKED = 512
 """Vectors that a search keeps in view; the more, the fewer are missed, and the longer it takes."""
 _SPARE = 2

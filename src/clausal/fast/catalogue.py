@@ -14,6 +14,7 @@ from torch import Tensor
 
 from clausal.fast.kernels import LOSS_NUMBERS, find_kernels
 from clausal.fast.registry import FastForm, current_choice
+from clausal.model.described import DescribedEncoder
 from clausal.model.encoders import FrozenTable, Table
 from clausal.model.row_table import RowTable
 from clausal.model.scorers.base import MultilinearScorer
@@ -182,6 +183,8 @@ def _recorded_pass(step: Step) -> str | None:
         return _ELSEWHERE
     if isinstance(step.objective.predictor.encoder, RowTable):
         return "each batch fetches other rows"
+    if isinstance(step.objective.predictor.encoder, DescribedEncoder):
+        return "each batch encodes other entities"
     if step.objective.clauses.sampled:
         return "each epoch draws clauses anew, and a graph reads those of the first"
     if step.objective.groups and not step.objective.clause_loss.in_place:

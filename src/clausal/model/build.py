@@ -123,6 +123,7 @@ def described_encoder(features: Sequence[Features], settings: Settings, dim: int
         build_domain(settings.model),
         own_dropout=about.own_dropout,
         feature_dropout=about.feature_dropout,
+        hidden=about.hidden,
     )
 
 

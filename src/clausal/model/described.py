@@ -1,13 +1,14 @@
-"""An encoder of described entities: h(a) = proj(own vector + Σ map · features), so that features alone can do.
+"""An encoder of described entities: h(a) = proj(own vector + Σ map(features)), so that features alone can do.
 
-In training the own vector of an entity is left out now and then, so that its features have to say what they can. An
+A map is linear, and of vectors and sentence embeddings it can have a hidden layer beside: x ↦ Wx + V gelu(Ux + b). In
+training the own vector of an entity is left out now and then, so that its features have to say what they can. An
 entity that was never trained, whose own vector is 0, gets a vector by its features. It lies in the domain like any
 other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
@@ -16,7 +17,7 @@ from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
 from clausal.model.domains import Domain
-from clausal.model.features import Features, Rows
+from clausal.model.features import DenseRows, Features, Rows
 
 
 class DescribedEncoder(nn.Module):
@@ -30,6 +31,7 @@ class DescribedEncoder(nn.Module):
         *,
         own_dropout: float = 0.5,
         feature_dropout: float = 0.2,
+        hidden: int = 0,
     ) -> None:
         super().__init__()
         self.features = tuple(features)
@@ -40,6 +42,11 @@ class DescribedEncoder(nn.Module):
         own = torch.zeros(len(features[0].rows), dim)
         self.own = nn.Parameter(own, requires_grad=own_dropout < 1)  # always left out, they stay 0
         self.maps = nn.ParameterList(torch.empty(one.rows.width, dim) for one in features)
+        self.hidden = hidden
+        dense = [place for place, one in enumerate(features) if hidden and isinstance(one.rows, DenseRows)]
+        self.layers = nn.ModuleDict(
+            {str(place): HiddenLayer(features[place].rows.width, hidden, dim) for place in dense}
+        )
         self.reset_parameters()
 
     @torch.no_grad()
@@ -48,12 +55,22 @@ class DescribedEncoder(nn.Module):
         self.own.zero_()
         for weight in self.maps:
             weight.normal_(0, weight.shape[1] ** -0.5, generator=generator)
+        for place, layer in self._layers():
+            self.maps[place].mul_(len(layer.inward) ** -0.5)  # it takes longer features
+            layer.reset_parameters(generator)
 
     @torch.no_grad()
     def scale_(self, factor: float) -> None:
         """Multiply what is drawn at random."""
         for weight in self.maps:
             weight.mul_(factor)
+        for _, layer in self._layers():
+            layer.outward.mul_(factor)
+
+    def _layers(self) -> Iterator[tuple[int, HiddenLayer]]:
+        for place, layer in self.layers.items():
+            assert isinstance(layer, HiddenLayer)
+            yield int(place), layer
 
     def forward(self, ids: Tensor) -> Tensor:
         """Map ids [...] → vectors [..., dim] in the domain; each entity is encoded once."""
@@ -71,9 +88,14 @@ class DescribedEncoder(nn.Module):
         """Return what the features say of each entity [n, dim]."""
         dropout = self.feature_dropout if self.training else 0.0
         said = torch.zeros((), device=ids.device)
-        for rows, weight in zip(self.rows, self.maps, strict=True):
+        for place, (rows, weight) in enumerate(zip(self.rows, self.maps, strict=True)):
             assert isinstance(rows, Rows)
-            said = said + rows.map(ids, weight, dropout)
+            if str(place) in self.layers:
+                assert isinstance(rows, DenseRows)
+                features = rows.vectors[ids] * rows.width**0.5  # each number of variance about 1, as hidden units are
+                said = said + features @ weight + self.layers[str(place)](features, dropout)
+            else:
+                said = said + rows.map(ids, weight, dropout)
         return said
 
     @torch.no_grad()
@@ -85,14 +107,40 @@ class DescribedEncoder(nn.Module):
             self.domain,
             own_dropout=self.own_dropout,
             feature_dropout=self.feature_dropout,
+            hidden=self.hidden,
         )
         more.own = nn.Parameter(F.pad(self.own, (0, 0, 0, len(features[0].rows) - len(self.own))))
-        more.maps = self.maps
+        more.maps, more.layers = self.maps, self.layers
         return more.to(self.own.device).train(self.training)
 
     def extra_repr(self) -> str:
         """Show the kinds of features in ``repr``."""
         return ", ".join(f"{one.kind}={one.rows.width}" for one in self.features)
+
+
+class HiddenLayer(nn.Module):
+    """V gelu(Ux + b): what a linear map of features x cannot say, such as what only some entities are told by.
+
+    An entity without features is told nothing by it: gelu(b) counts where there are some alone.
+    """
+
+    def __init__(self, width: int, hidden: int, dim: int) -> None:
+        super().__init__()
+        self.inward = nn.Parameter(torch.empty(width, hidden))
+        self.bias = nn.Parameter(torch.empty(hidden))
+        self.outward = nn.Parameter(torch.empty(hidden, dim))
+
+    @torch.no_grad()
+    def reset_parameters(self, generator: torch.Generator | None = None) -> None:
+        """Draw weights that give units of variance about 1 before gelu, and vectors of length below 1."""
+        self.inward.normal_(0, len(self.inward) ** -0.5, generator=generator)
+        self.bias.zero_()
+        self.outward.normal_(0, self.outward.numel() ** -0.5, generator=generator)
+
+    def forward(self, features: Tensor, dropout: float) -> Tensor:
+        """Map features [n, width] → [n, dim]; ``dropout`` of the hidden units are left out."""
+        units = F.dropout(F.gelu(features @ self.inward + self.bias), dropout, training=dropout > 0)
+        return (units @ self.outward) * (features != 0).any(1, keepdim=True)
 
 
 def project_with_way_back(domain: Domain, vectors: Tensor) -> Tensor:

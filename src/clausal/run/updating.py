@@ -171,7 +171,7 @@ def _derived(run: Run, change: Change, observer: Observer) -> Facts:
     graph, known = change.graph, len(change.graph.entities) - change.new_entities
     near = graph.train[np.isin(graph.train[:, [0, 2]], change.added[change.about_new][:, [0, 2]]).any(axis=1)]
     try:
-        closure = close(graph, sure, facts=near, limit=_DERIVED_AT_MOST * len(near))
+        closure = close(graph, sure, facts=near, limit=_DERIVED_AT_MOST * len(near), observer=observer)
     except RunError:
         observer.message("note: the clauses derive very much from the new facts; new entities are folded in without it")
         return no_facts()

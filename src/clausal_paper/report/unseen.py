@@ -43,7 +43,7 @@ def unseen_section(folder: Path) -> list[str]:
         if _chosen(records, method, "test", clauses=clauses)
     ]
     lines = ["## Unseen entities", "", *notes(folder / "notes.md")]
-    lines += table(["an unseen entity is known by", "clauses", "facts", *_HEADS, "seeds"], rows)
+    lines += table(["an unseen entity is known by", "clauses", "facts", *_HEADS, "trainings"], rows)
     return lines + _folded(records)
 
 
@@ -61,7 +61,7 @@ def _folded(records: Sequence[Record]) -> list[str]:
     if not rows:
         return []
     about = "On facts of entities that have more than k with entities of train, without the k that are given:"
-    return [about, "", *table(["", "an unseen entity is known by", "clauses", *_HEADS, "seeds"], rows)]
+    return [about, "", *table(["", "an unseen entity is known by", "clauses", *_HEADS, "trainings"], rows)]
 
 
 def _clauses(clauses: bool) -> str:

@@ -1,4 +1,4 @@
-"""The section on unseen entities: means over seeds, a row for each method that has records."""
+"""The section on unseen entities: means over trainings, a row for each method that has records."""
 
 import json
 
@@ -11,7 +11,7 @@ def record(method, facts, seed, mrr, *, clauses=False, **more):
     return {"method": method, "facts": facts, "seed": seed, "clauses": clauses, "all": figures} | parts | more
 
 
-def test_rows_are_means_over_seeds(tmp_path):
+def test_rows_are_means_over_trainings(tmp_path):
     records = [record("n-grams", "test", 0, 0.1), record("n-grams", "test", 1, 0.3), record("both", "k = 10", 0, 0.6)]
     records += [record("facts", "k = 10", 0, mrr, how=how) for how, mrr in (("fold-in", 0.5), ("refined", 0.4))]
     (tmp_path / "wn18rr.jsonl").write_text("".join(json.dumps(one) + "\n" for one in records))
