@@ -58,9 +58,10 @@ def main() -> None:
     parser.add_argument("--batches", type=int, nargs="+", default=[1 << 16, 1 << 20], help="of Wikidata5M's size")
     parser.add_argument("--scale", type=float, default=1.0, help="factor of all sizes of graphs")
     parser.add_argument("--batch", type=int, default=1 << 20, help="facts in a batch of the growing graphs")
+    parser.add_argument("--note", default="", help="a sentence for the page: what else ran on the card, for instance")
     parser.add_argument("--out", type=Path, default=ROOT / "results/benchmarks/gpu-scale.json")
     options = parser.parse_args()
-    record = Record(options.out, options.scale)
+    record = Record(options.out, options.scale, options.note)
     relations = Names([f"relation_{number}" for number in range(WIKIDATA5M["relations"])], "relation")
     for size in options.facts:
         facts = max(200, round(options.scale * size))
@@ -78,9 +79,9 @@ def main() -> None:
 class Record:
     """The file of all points: a point that is measured again takes the place of the one before."""
 
-    def __init__(self, path: Path, scale: float) -> None:
+    def __init__(self, path: Path, scale: float, note: str) -> None:
         cuda = torch.cuda.is_available()
-        self.path, self.failed = path, 0
+        self.path, self.note, self.failed = path, note, 0
         self.machine = describe_machine() | {"gpu": torch.cuda.get_device_name() if cuda else None}
         stored = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
         same = stored.get("scale") == scale and stored["machine"]["gpu"] == self.machine["gpu"]
@@ -98,7 +99,8 @@ class Record:
         finally:
             _clear()
         self.points = sorted([one for one in self.points if _key(one) != _key(point)] + [point], key=_key)
-        store(self.path, {"machine": self.machine, "scale": self.scale, "points": self.points})
+        record = {"machine": self.machine, "scale": self.scale, "note": self.note, "points": self.points}
+        store(self.path, record)
 
 
 def _key(point: dict[str, Any]) -> tuple[Any, ...]:

@@ -17,7 +17,8 @@ take 102 GB and 1.6 GB. Two billion facts take 24 GB in each process, and their 
 of 140 GB each holds 26 GB of rows, 32 GB of facts and order, and a few GB of batch. With batches of 4 million facts
 a process takes a million of them, fetches 2 · 10⁶ · 3/4 vectors of 256 bytes and sends as many gradients of 512
 bytes: 1.2 GB a step, and 0.6 TB in the 500 steps of a pass. By links of 50 GB/s that is 12 s of communication;
-computation takes the seconds per million facts of one GPU times 500. Clauses add nothing to the communication.
+computation takes the seconds per million facts of one GPU times 500{computation}. Clauses add nothing to the
+communication.
 """
 
 
@@ -31,7 +32,13 @@ def further_sections(together: Found, sent: Found, accuracy: Found, gpu: Found) 
         yield from _accuracy(accuracy)
     if gpu:
         yield from _gpu(gpu)
-    yield _PLAN
+    growth = [point for point in gpu.get("points", []) if point["what"] == GROWTH]
+    measured = ""
+    if growth:
+        most = max(growth, key=lambda point: int(point["facts"]))
+        seconds = 500 * most["seconds_per_million"]
+        measured = f": {seconds:.0f} s, by the largest graph measured, of {most['facts'] // 1_000_000} million facts"
+    yield _PLAN.format(computation=measured)
 
 
 def _together(stored: Found) -> Iterable[str]:
@@ -93,13 +100,18 @@ def _gpu(stored: Found) -> Iterable[str]:
     yield "## One GPU\n"
     yield f"{stored['machine']['gpu']}, ComplEx, dim 128, whole passes by `python benchmarks/gpu_scale.py`.\n"
     if any(point["what"] == GROWTH for point in stored["points"]):
-        yield "Growing graphs have ten facts for each entity; the others are of the size of Wikidata5M.\n"
+        yield (
+            "Growing graphs have ten facts for each entity; the others are of the size of Wikidata5M. A graph is "
+            "prepared when its facts and its table are on the card: in single precision all numbers are drawn by one "
+            "thread of the CPU, so that a seed begins alike on every device; by rows, by the card itself. "
+            f"{stored.get('note', '')}\n"
+        )
         yield "![Seconds per million facts and memory against the number of facts](../figures/scaling-gpu.png)\n"
     else:
         yield "Measured so far: the size of Wikidata5M. Graphs that grow to 500 million facts are not measured yet.\n"
     head = ["graph", "facts", "entities", "table, sums", "batch", "clauses", "a pass, s", "s per million facts"]
-    yield f"| {' | '.join([*head, 'GB of the GPU'])} |"
-    yield "|---" * (len(head) + 1) + "|"
+    yield f"| {' | '.join([*head, 'prepared, s', 'GB of the GPU'])} |"
+    yield "|---" * (len(head) + 2) + "|"
     for point in stored["points"]:
         cells = [
             point["what"],
@@ -110,6 +122,7 @@ def _gpu(stored: Found) -> Iterable[str]:
             str(point["clauses"]),
             f"{point['seconds']:.2f}",
             f"{point['seconds_per_million']:.3f}",
+            f"{point['preparing']:.1f}",
             f"{point['memory_gb']:.1f}",
         ]
         yield f"| {' | '.join(cells)} |"

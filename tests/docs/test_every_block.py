@@ -37,7 +37,7 @@ NOT_RUN = {
     r"podman ": "needs a container engine",
     r"export ": "sets a variable of the shell",
     r"torchrun ": "needs two machines; tests/peers trains in several processes",
-    r"clausal train \S+ .*--processes|clausal train --out RUN --resume --processes": "several processes: tests/peers",
+    r"clausal (train|predict|evaluate|score) .*--processes": "several processes: tests/peers",
     r"clausal (closure|partition|clauses|mine) .*--master spark://": "needs a cluster; tests/logic/engines starts one",
     r"clausal .*postgresql://": "needs a server; tests/graph/test_databases.py and tests/search start one",
     r"clausal serve |curl |python -c 'import secrets": "does not end; tests/serve starts services",

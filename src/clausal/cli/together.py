@@ -174,9 +174,8 @@ def asked_run(path: Path, device: str, refused: Mapping[str, object], observer: 
     from clausal.run import load
 
     peers = _PEERS.get()
-    if peers is None:
-        return load(path, device=device, observer=observer)
-    refuse_together(**refused)
+    if peers is not None:
+        refuse_together(**refused)
     return load(path, device=device, observer=observer, peers=peers)
 
 

@@ -17,7 +17,7 @@ from clausal.model.predictor import LinkPredictor
 from clausal.model.row_table import RowTable
 from clausal.model.scorers.base import Scorer
 from clausal.observer import Observer
-from clausal.peers import ALONE, Blocks, Peers
+from clausal.peers import Blocks, Peers
 from clausal.run.checkpoint import read_tensors, require_shape
 from clausal.run.directory import MODEL, RunDirectory
 from clausal.run.run import Run
@@ -34,7 +34,7 @@ def load(
     encoder: nn.Module | None = None,
     device: str = "auto",
     mapped: bool | None = None,
-    peers: Peers = ALONE,
+    peers: Peers | None = None,
     observer: Observer | None = None,
 ) -> Run:
     """Load a finished run; a run trained with a user's own scorer or encoder needs it here again.
@@ -52,7 +52,7 @@ def load(
     require_custom(directory, scorer, encoder)
     settings, graph = directory.settings, directory.graph
     place = find_device(device, "device")
-    if peers.size > 1:
+    if peers is not None and peers.size > 1:
         return _run(directory, _read_part(directory, settings, graph, peers).to(place))
     if mapped is None:
         mapped = place.type == "cpu" and _is_large(directory)

@@ -22,6 +22,7 @@ from clausal.adversary.semantics import make_semantics
 from clausal.config import FactSettings, Settings
 from clausal.errors import InputError
 from clausal.evaluation import evaluate
+from clausal.evaluation.memory import give_back_memory
 from clausal.fast import FormChoice, fastest, why_not
 from clausal.graph.graph import Graph
 from clausal.logic import check_clauses
@@ -116,6 +117,7 @@ def prepare(
     check_clauses(clauses, graph.entities, graph.relations)
     device = find_device(settings.train.device)
     features = describe(graph, settings, observer) if features is None else features
+    give_back_memory()
     predictor = make_predictor(
         graph, settings, scorer=scorer, encoder=encoder, features=features, peers=peers, by_rows=by_rows, device=device
     ).to(device)
