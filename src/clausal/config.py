@@ -89,6 +89,8 @@ class ModelSettings(_Section):
     def _check(self) -> ModelSettings:
         if self.box[0] >= self.box[1]:
             raise ValueError(f"box: the lower bound {self.box[0]} must be below the upper bound {self.box[1]}")
+        if self.free and self.domain != "cone":
+            raise ValueError(f'free: set domain to "cone" to use it, not to "{self.domain}"')
         if SCORERS[self.scorer].halved and self.dim % 2:
             raise ValueError(f"dim: {self.scorer} needs an even number, as each entity has two halves; got {self.dim}")
         if self.encoder == "frozen" and self.pretrained is None:

@@ -18,6 +18,7 @@ from clausal.graph import Graph
 from clausal.logic import parse_clause, parse_clauses
 from clausal.model import SCORERS, Table
 from clausal.model.reciprocal import ReciprocalPredictor
+from clausal.observer import Observer
 
 
 def small_world(seed, texts=None, scorer="complex"):
@@ -119,10 +120,14 @@ def test_votes_have_the_mean_of_both_questions():
     graph = SimpleNamespace(train=np.array([[0, 0, 1]], np.int32), entities=entities, relations=RELATIONS)
     table = ((Votes.objects + Votes.subjects) / 2).double().numpy()
     expected = demanded(table, clauses, graph.train.tolist(), entities, RELATIONS)
-    consistent = Consistent(Votes(), graph, clauses)
+    told = []
+    observer = Observer()
+    observer.advanced = lambda *progress: told.append(progress)
+    consistent = Consistent(Votes(), graph, clauses, observer=observer)
     everyone = torch.arange(5)
     for relation in (0, 1, 3):  # that clauses speak of
         np.testing.assert_allclose(consistent.rows(relation, False, everyone).numpy(), expected[relation], rtol=1e-5)
+    assert [one[1:] for one in told if one[0] == "asking"] == [(5 * n, 30, "questions") for n in range(1, 7)]
     asked = torch.full((5,), 4)
     assert torch.equal(consistent.score_subjects(asked, everyone), Votes().score_subjects(asked, everyone))
     known = np.array([[0, 1, 2], [1, 4, 2], [2, 3, 3]], np.int32)

@@ -48,6 +48,14 @@ def test_answers_are_those_of_the_service(explorer, ask):
     assert shown == [one["object"] for one in answers]
 
 
+def test_answers_can_be_asked_to_obey_the_clauses(explorer, ask):
+    asked = {"queries": ["located_in(Spain, ?)"], "k": 10, "consistent": True}
+    answers = ask("predict", asked)["results"][0]["answers"]
+    page = explorer.open("question", subject="Spain", relation="located_in", obeying="yes")
+    assert page.get_by_label("obeying the clauses").is_checked()
+    assert page.locator("tbody tr td:nth-child(2)").all_inner_texts() == [one["object"] for one in answers]
+
+
 def test_from_the_start_to_the_rule_behind_an_answer(explorer, certified):
     """What does the model predict, why, which rule is behind it, can I trust the rule? Four clicks."""
     page = explorer.open()

@@ -12,7 +12,7 @@ from hypothesis.extra import numpy as hnp
 from clausal.errors import InputError
 from clausal.model import DOMAINS, Ball, Box, Cone, Cube, Sphere, Unbounded
 
-ALL = [Sphere(), Cube(), Ball(), Box(-2.0, 0.5), Cone(), Unbounded()]
+ALL = [Sphere(), Cube(), Ball(), Box(-2.0, 0.5), Cone(), Cone(0.5), Unbounded()]
 vectors = hnp.arrays(np.float64, st.tuples(st.integers(1, 4), st.integers(1, 5)), elements=st.floats(-5, 5, width=32))
 seeds = st.integers(0, 2**31 - 1)
 

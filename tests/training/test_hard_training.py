@@ -84,10 +84,23 @@ def assert_holds(run, count=HARD):
         make_settings(domain="cone", facts=AGAINST_ALL, train={"averaging": 0.7}),
         make_settings(train={"averaging": 0.7, "optimizer": "adam", "learning_rate": 0.05}),
         make_settings(domain="cone", facts=AGAINST_ALL, model={"reciprocal": True}),
+        make_settings(domain="cone", facts=AGAINST_ALL, model={"reciprocal": True, "free": 0.5}),
+        make_settings(domain="cone", step="auto", model={"free": 0.5}),
         make_settings(scorer="rescal"),
         make_settings(scorer="simple", clauses={"weight": 0}),
     ],
-    ids=["eager", "fused", "against all", "average", "adam", "reciprocal", "rescal", "no soft clauses"],
+    ids=[
+        "eager",
+        "fused",
+        "against all",
+        "average",
+        "adam",
+        "reciprocal",
+        "some free",
+        "some free, corruptions",
+        "rescal",
+        "no soft clauses",
+    ],
 )
 def test_hard_clauses_hold_after_training_and_after_loading(settings, tmp_path):
     run = train(GRAPH, parse_clauses(CLAUSES), settings, out=tmp_path / "run")

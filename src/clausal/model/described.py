@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
-from clausal.model.domains import Domain
+from clausal.model.domains import Cone, Domain
 from clausal.model.features import DenseRows, Features, Rows
 
 
@@ -150,9 +150,13 @@ def project_with_way_back(domain: Domain, vectors: Tensor) -> Tensor:
     trouble, as they are projected after a step and not on the way of their gradient.
     """
     projection = domain.projection
-    if projection is None or projection.kind != "clip":
-        return domain.project(vectors)
-    clipped: Tensor = _Clip.apply(vectors, projection.low, projection.high)
+    if isinstance(domain, Cone):
+        low = domain.lowest(vectors)
+        clipped: Tensor = _Clip.apply(vectors, low, torch.full_like(low, torch.inf))
+    elif projection is not None and projection.kind == "clip":
+        clipped = _Clip.apply(vectors, projection.low, projection.high)
+    else:
+        clipped = domain.project(vectors)
     return clipped
 
 
@@ -160,7 +164,7 @@ class _Clip(torch.autograd.Function):
     """min(max(x, low), high), with the gradients of all steps that do not lead further outside."""
 
     @staticmethod
-    def forward(ctx: Any, vectors: Tensor, low: float, high: float) -> Tensor:
+    def forward(ctx: Any, vectors: Tensor, low: Any, high: Any) -> Tensor:
         ctx.save_for_backward(vectors)
         ctx.limits = low, high
         return vectors.clamp(low, high)

@@ -210,10 +210,10 @@ class Cone(Domain):
     def project(self, vectors: Tensor) -> Tensor:
         if not self.free:
             return vectors.clamp_min(0.0)
-        return torch.maximum(vectors, self._lowest(vectors))
+        return torch.maximum(vectors, self.lowest(vectors))
 
     def can_move(self, vectors: Tensor, steps: Tensor) -> Tensor:
-        return ~((vectors <= self._lowest(vectors)) & (steps < 0))
+        return ~((vectors <= self.lowest(vectors)) & (steps < 0))
 
     def sample(
         self,
@@ -224,7 +224,7 @@ class Cone(Domain):
         drawn = torch.randn(shape, generator=generator, device=device)
         return torch.where(self.never_negative(shape[-1]).to(drawn.device), drawn.abs(), drawn)
 
-    def _lowest(self, vectors: Tensor) -> Tensor:
+    def lowest(self, vectors: Tensor) -> Tensor:
         """Return the lower bounds [dim] of numbers of vectors [..., dim]."""
         dim = vectors.shape[-1]
         if dim not in self._bounds or self._bounds[dim].device != vectors.device:

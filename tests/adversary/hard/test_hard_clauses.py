@@ -37,6 +37,50 @@ def test_no_search_finds_a_violation_of_a_hard_clause(scorer, domain, reciprocal
         assert worst_found(predictor, group, starts=1000 if scorer == "complex" else 100, steps=10) <= 1e-12
 
 
+def half_free(scorer):
+    terms = SCORERS[scorer].terms
+    return Cone(0.5, terms.parts if terms else 1)
+
+
+@pytest.mark.parametrize("texts", [[STRAIGHT, INVERSE, SYMMETRIC, EQUIVALENT, SEVERAL], ALL], ids=["relations", "all"])
+@pytest.mark.parametrize("reciprocal", [False, True])
+@pytest.mark.parametrize("scorer", ["distmult", "complex", "simple", "rescal", "cp"])
+def test_clauses_are_hard_where_some_components_are_free(scorer, reciprocal, texts):
+    domain = half_free(scorer)
+    predictor = reciprocal_predictor(scorer, domain) if reciprocal else random_predictor(scorer, domain)
+    texts = [text for text in texts if scorer != "cp" or text in (STRAIGHT, CLASSES, SUBJECTS, SEVERAL)]
+    hard = hardened(predictor, *texts)
+    assert not hard.refused
+    assert bool((predictor.encode_all() < 0).any())
+    for group in group_clauses(hard.clauses, ENTITIES, RELATIONS):
+        (certificate,) = certify(predictor, [group], region="auto")
+        assert certificate.proven.all()
+        assert (certificate.bound == 0).all()
+        assert worst_found(predictor, group, starts=300, steps=10) <= 1e-12
+
+
+@pytest.mark.parametrize("scorer", ["distmult", "complex", "simple", "rescal", "cp"])
+def test_free_components_are_equal_and_the_others_ordered(scorer):
+    predictor = random_predictor(scorer, half_free(scorer), dtype=torch.float64)
+    hardened(predictor, STRAIGHT)
+    (group,) = group_clauses([parse_clause(STRAIGHT)], ENTITIES, RELATIONS)
+    order = parameter_order(predictor.scorer, predictor.domain.never_negative(4))
+    free = [column for one in order.orbits if one.equal for column in one.columns.flatten().tolist()]
+    assert 0 < len(free) < predictor.scorer.relation_dim
+    for column in range(predictor.scorer.relation_dim):
+        for change in (0.3, -0.3)[: 1 + (column in free)]:
+            kept = predictor.relations.data.clone()
+            predictor.relations.data[0, column] = predictor.relations.data[1, column] + change
+            assert worst_found(predictor, group, starts=200) > 0
+            assert not certify(predictor, [group], region="auto")[0].proven.any()
+            predictor.relations.data = kept
+
+
+def test_where_free_numbers_meet_all_parameters_nothing_can_be_ordered():
+    hard = hardened(random_predictor("hole", half_free("hole")), STRAIGHT, EQUIVALENT)
+    assert [str(clause) for clause in hard.clauses] == [EQUIVALENT]
+
+
 @pytest.mark.parametrize("scorer", SCORERS_WITH_ORDERS)
 def test_a_model_that_is_not_kept_inside_is_not_proven(scorer):
     predictor = random_predictor(scorer, Cube())

@@ -17,6 +17,7 @@ from clausal.fast import fastest
 from clausal.model.predictor import LinkPredictor
 from clausal.model.scorers.base import MultilinearScorer
 from clausal.model.tensors import inner_products
+from clausal.observer import Observer
 
 _QUESTIONS_AT_ONCE = 512
 _FLOAT64 = 8
@@ -34,10 +35,10 @@ class FactScores(Protocol):
         """Score facts of one relation [facts]."""
 
 
-def fact_scores(ranker: Ranker) -> FactScores:
-    """Return the scores of facts by a ranker."""
+def fact_scores(ranker: Ranker, *, relations: int | None = None, observer: Observer | None = None) -> FactScores:
+    """Return the scores of facts by a ranker; the observer is told of questions, about so many relations at most."""
     if getattr(ranker, "per_question", False):
-        return MeanOfQuestions(ranker)
+        return MeanOfQuestions(ranker, ranker.num_relations if relations is None else relations, observer or Observer())
     if isinstance(ranker, LinkPredictor) and isinstance(ranker.scorer, MultilinearScorer) and not ranker.of_pairs:
         return OfProducts(ranker)
     return OneScore(ranker)
@@ -101,9 +102,10 @@ class OfProducts(OneScore):
 class MeanOfQuestions:
     """A ranking by votes: all questions of a relation are asked, from both sides, when it is first asked for."""
 
-    def __init__(self, ranker: Ranker) -> None:
-        self.ranker = ranker
+    def __init__(self, ranker: Ranker, relations: int, observer: Observer) -> None:
+        self.ranker, self.observer = ranker, observer
         self._tables: dict[int, Tensor] = {}
+        self._done, self._most = 0, 2 * ranker.num_entities * relations
 
     def rows(self, relations: Tensor, turned: Tensor, ids: Tensor) -> Tensor:
         rows = zip(relations.tolist(), turned.tolist(), ids.tolist(), strict=True)
@@ -133,6 +135,13 @@ class MeanOfQuestions:
             if not len(table):
                 table = answers.new_empty(len(everyone), len(everyone))
             table[ids] = answers
+            self._advance(len(ids))
         for ids in everyone.split(_QUESTIONS_AT_ONCE):
             table[:, ids] += self.ranker.score_subjects(torch.full_like(ids, relation), ids).T
+            self._advance(len(ids))
         return table.div_(2)
+
+    def _advance(self, questions: int) -> None:
+        """Tell how far it is, unless a table that memory had no room for is asked for again."""
+        self._done += questions
+        self.observer.advanced("asking", self._done, self._most if self._done <= self._most else None, "questions")

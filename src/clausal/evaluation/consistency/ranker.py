@@ -51,10 +51,11 @@ class Consistent:
         self.ranking = f"{getattr(ranker, 'ranking', 'model')}, consistent"
         self.num_entities, self.num_relations = ranker.num_entities, ranker.num_relations
         self.device = ranker.device
-        self.facts = fact_scores(ranker)
         self.per_question = bool(getattr(ranker, "per_question", False))
         self._lock = RLock()  # tables that one thread is computing are of no use to another
         self.demands = demands_of(clauses, graph.entities, graph.relations)
+        spoken_of = sum(map(self.demands.touches, range(self.num_relations)))
+        self.facts = fact_scores(ranker, relations=spoken_of, observer=observer)
         self.closure = Closure(
             self.facts,
             self.demands,

@@ -243,9 +243,7 @@ def _finish(values, lane, row, members, coefficients, moved, way, lone, to_zero,
         if moved[row, at]:
             value = values[members[row, at], lane]
             after = np.float64(way * value) + missing / movable
-            after = np.float32(
-                after + (_ULP * abs(after) + _LEAST)
-            )  # rounded up, by two units at most
+            after = np.float32(after + (_ULP * abs(after) + _LEAST))  # rounded up, by two units at most
             if lone:
                 after = min(after, furthest)
             if to_zero:

@@ -16,16 +16,17 @@ const RANKINGS = {
   fused: "model and rules",
 };
 
-export async function questionPage({ q, subject, relation: verb, object, k = "10", fresh, ranking }) {
+export async function questionPage({ q, subject, relation: verb, object, k = "10", fresh, ranking, obeying }) {
   const given = [subject, verb, object].filter((one) => one !== undefined).length;
   if (!q && given < 2) return empty({ subject, relation: verb, object });
   const about = await api.run();
   const query = q ?? { subject: subject ?? null, relation: verb ?? null, object: object ?? null };
-  const votes = ranking === "fused" && Number(k) <= EXPLAINED;
+  const votes = ranking === "fused" && obeying !== "yes" && Number(k) <= EXPLAINED;
   const found = await api.predict(query, {
     k: Number(k),
     new: fresh === "yes",
     ...(ranking ? { ranking } : {}),
+    ...(obeying === "yes" ? { consistent: true } : {}),
     ...(votes ? { explain: true } : {}),
   });
   const asked = found.query;
@@ -44,8 +45,8 @@ export async function questionPage({ q, subject, relation: verb, object, k = "10
     title: text,
     nodes: [
       h("h1", { class: "code" }, text),
-      questionForm({ ...asked, more: { k, fresh, ranking } }),
-      options(asked, { k, fresh, ranking }, about),
+      questionForm({ ...asked, more: { k, fresh, ranking, obeying } }),
+      options(asked, { k, fresh, ranking, obeying }, about),
       found.answers.length
         ? table(`Answers to ${text}`, columns, found.answers, { hidden: true })
         : h("p", {}, "No answer is left: the graph has all that could be."),
@@ -100,8 +101,19 @@ export function text_of({ subject, relation: verb, object }) {
   return `${part(verb)}(${part(subject)}, ${part(object)})`;
 }
 
-function options(asked, { k, fresh, ranking }, about) {
-  const change = (more) => go(link("question", { ...asked, k, fresh, ranking, ...more }));
+function options(asked, { k, fresh, ranking, obeying }, about) {
+  const change = (more) => go(link("question", { ...asked, k, fresh, ranking, obeying, ...more }));
+  const box = (label, now, name) =>
+    h(
+      "label",
+      {},
+      h("input", {
+        type: "checkbox",
+        checked: now === "yes",
+        onchange: (event) => change({ [name]: event.target.checked ? "yes" : null }),
+      }),
+      ` ${label}`,
+    );
   const rankings = about.rankings ?? ["model"];
   const choose = (id, label, values, now, name) =>
     h(
@@ -133,16 +145,8 @@ function options(asked, { k, fresh, ranking }, about) {
           "ranking",
         )
       : null,
-    h(
-      "label",
-      {},
-      h("input", {
-        type: "checkbox",
-        checked: fresh === "yes",
-        onchange: (event) => change({ fresh: event.target.checked ? "yes" : null }),
-      }),
-      " only what the graph does not have",
-    ),
+    box("only what the graph does not have", fresh, "fresh"),
+    about.clauses ? box("obeying the clauses", obeying, "obeying") : null,
   );
 }
 
