@@ -211,11 +211,17 @@ def test_test_facts_are_not_looked_at(tmp_path, data):
     assert all(0 < trial.value < 1 for trial in trials)
 
 
+def in_the_scripts(trial):
+    """More sets than theirs were tried too, and closed forms with other margins than their 1 on FB122."""
+    few = trial.changes.get("clauses.sets", 1) <= max(CLAUSE_AXES["clauses.sets"])
+    closed = trial.about["table"] == "fb122" and trial.about["row"].startswith("casr-")
+    return few and (not closed or trial.changes["facts.margin"] == 1)
+
+
 @pytest.mark.parametrize("table", PAPER_TABLES)
 def test_presets_are_the_best_points_of_the_journals_that_they_were_chosen_by(table):
     trials = Journal(RESULTS / f"grid-{table}.jsonl").read()
-    largest = max(CLAUSE_AXES["clauses.sets"])  # more were tried too; neither the paper nor its scripts have them
-    trials = [trial for trial in trials if trial.changes.get("clauses.sets", 1) <= largest]
+    trials = [trial for trial in trials if in_the_scripts(trial)]
     rows = paper_rows(table, {trial.about["row"] for trial in trials})
     assert rows
     for row in rows:
