@@ -61,11 +61,11 @@ DESCRIBED: Values = {
 }
 METHODS: dict[str, Values] = {
     "n-grams": DESCRIBED | {"facts": DESCRIBED["facts"] | {"batch_size": 512, "candidates": 512}},
-    "sentences": {
-        "model": DESCRIBED["model"] | {"dim": 512, "initial_scale": 1.0},
-        "facts": DESCRIBED["facts"] | {"batch_size": 512, "candidates": "all"},
-        "descriptions": {"own_dropout": 1.0, "feature_dropout": 0.2, "hidden": 1024},
-        "train": DESCRIBED["train"] | {"epochs": 10, "learning_rate": 0.02},
+    "sentences": {  # the best trial of inductive.search
+        "model": DESCRIBED["model"] | {"scorer": "cp", "dim": 1024, "initial_scale": 1.0},
+        "facts": DESCRIBED["facts"] | {"batch_size": 1024, "candidates": "all", "label_smoothing": 0.1},
+        "descriptions": {"own_dropout": 0.5, "feature_dropout": 0.5, "hidden": 1024},
+        "train": DESCRIBED["train"] | {"epochs": 15, "learning_rate": 0.01, "averaging": 0.5},
     },
     "both": DESCRIBED,
     "facts": {  # as the preset wn18-complex

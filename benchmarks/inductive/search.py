@@ -30,7 +30,7 @@ CHOICES: dict[str, list[Any]] = {
     "facts.candidates": ["all"],
     "facts.batch_size": [512, 1024],
     "facts.label_smoothing": [0.0, 0.0, 0.1],
-    "train.learning_rate": [0.01, 0.02, 0.05],
+    "train.learning_rate": [0.01, 0.02, 0.03],
     "train.epochs": [6, 10, 15],
     "train.averaging": [0.0, 0.5, 0.7],
     "descriptions.hidden": [1024, 2048],
