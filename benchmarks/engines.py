@@ -36,7 +36,7 @@ from clausal.logic.rules import RuleSet, encode_rules
 from clausal.logic.store import memory_bytes
 from closure import RELATIONS, RULES, fact_blocks, make_facts
 from common.machine import describe_machine, in_words
-from common.memory import forget_peak, peak, resident
+from common.memory import forget_peak, own, peak, resident
 from common.spark_cluster import Standalone
 
 RESULTS = Path(__file__).parent.parent / "results" / "benchmarks" / "engines.json"
@@ -96,9 +96,9 @@ def disk(options: argparse.Namespace) -> dict[str, Any]:
         given.flush()
         facts = np.memmap(given, np.int32, "r").reshape(-1, 3)
         tempfile.tempdir = folder  # of its own, so that all that is in it is of this closure
-        spilled = _Spilled(Path(folder))
+        watched = _Watched(Path(folder))
         found, figures = measured(lambda: close_rules(facts, rules_of_benchmark(), memory=options.memory))
-        figures["most MB on disk"] = spilled.stop()
+        figures |= watched.stop()
         tempfile.tempdir = None
     return {
         "memory limit": options.memory,
@@ -110,24 +110,25 @@ def disk(options: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-class _Spilled:
-    """Looks every second how much there is in a folder."""
+class _Watched:
+    """Looks every second how much there is in a folder, and how much memory this process has of its own."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._most, self._ended = 0, threading.Event()
+        self._folder, self._before = folder, own()
+        self._most, self._own, self._ended = 0, 0.0, threading.Event()
         self._thread = threading.Thread(target=self._look, daemon=True)
         self._thread.start()
 
-    def stop(self) -> int:
+    def stop(self) -> dict[str, float]:
         """Return the most megabytes that were there."""
         self._ended.set()
         self._thread.join()
-        return self._most // 1_000_000
+        return {"most MB on disk": self._most // 1_000_000, "more MB of its own": round(self._own - self._before)}
 
     def _look(self) -> None:
         while not self._ended.wait(1):
             self._most = max(self._most, sum(_sizes(self._folder)))
+            self._own = max(self._own, own())
 
 
 def _sizes(folder: Path) -> Iterator[int]:

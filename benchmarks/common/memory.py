@@ -13,6 +13,11 @@ def resident() -> float:
     return _status("VmRSS")
 
 
+def own() -> float:
+    """Return those that are in no file, which the system cannot let go of."""
+    return _status("RssAnon")
+
+
 def peak() -> float:
     """Return the most megabytes that this process has held, since ``forget_peak`` if it was called."""
     return _status("VmHWM")
