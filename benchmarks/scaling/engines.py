@@ -67,5 +67,6 @@ def _spark(stored: Found) -> Iterable[str]:
     yield (
         f"{stored['facts in']:,} facts, {stored['facts out']:,} in the closure, on a cluster of this machine: "
         f"{stored['workers']} workers of {stored['memory of a worker']}. Spark took {spark:.0f} s, and DuckDB "
-        f"{duckdb:.0f} s; {same}. `python benchmarks/engines.py spark`.\n"
+        f"{duckdb:.0f} s; {same}. `python benchmarks/engines.py spark`; load {stored['machine']['load']} before the "
+        "start.\n"
     )
