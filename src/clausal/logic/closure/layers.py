@@ -17,8 +17,8 @@ from clausal.logic.sql import id_columns, new_facts, rule_table, some_candidates
 from clausal.logic.store import FACT_COLUMNS, NoRoomError
 
 _MERGED = 10  # layers that become one, so that queries of many rounds stay short
-_SORTED = 1 << 25  # given facts that are sorted at a time
-_FETCHED = 1 << 23  # derived facts that are fetched at a time
+_SORTED = 1 << 23  # given facts that are sorted at a time
+_FETCHED = 1 << 22  # derived facts that are fetched at a time
 _FIRST_CANDIDATES = 1_000_000
 _MORE = 8
 _CUTS, _MOST_CUTS = 4, 64  # of subjects and of objects, where the facts of a round have no room at once
