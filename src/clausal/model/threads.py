@@ -26,9 +26,8 @@ class _OneThread:
 
     def __enter__(self) -> None:
         with self._lock:
-            found = (
-                torch.get_num_threads()
-            )  # asked in any case: a thread's first question sets the number it starts with
+            # Asked in any case: a thread's first question sets the number that it starts with.
+            found = torch.get_num_threads()
             if self._inside == 0:
                 self._threads_before = found
             self._inside += 1
