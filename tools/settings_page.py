@@ -69,6 +69,8 @@ def _summary(settings: Settings) -> str:
     else:
         words += [facts.training, f"{facts.regulariser} {facts.regulariser_weight:g}", f"batches of {facts.batch_size}"]
         words += [f"relation weight {facts.relation_weight:g}"] * bool(facts.relation_weight)
+        words += [f"label smoothing {facts.label_smoothing:g}"] * bool(facts.label_smoothing)
+        words += [f"{model.free:g} free"] * bool(model.free)
     words.append("no clauses" if clauses.adversary == "none" else f"{clauses.adversary}, weight {clauses.weight:g}")
     return ", ".join(words)
 

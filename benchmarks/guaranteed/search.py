@@ -1,7 +1,7 @@
 """Choose settings of a training with hard clauses on valid: ``python -m guaranteed.search LIST --out FOLDER``.
 
 LIST is a JSON list of changes to a preset, each a list of KEY=VALUE; test is not looked at. Each gets a record with
-filtered MRR on valid, as the model ranks and with what the likelier clauses entail first.
+filtered MRR on valid, as the model ranks and with what clauses of some confidence in train entail first.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from clausal import Settings, train
 from clausal.graph import dataset_clauses, load_graph
 from clausal.logic import read_clauses
 from common.processes import store
-from guaranteed.__main__ import entailing
+from guaranteed.__main__ import CONFIDENCES, entailed_first
 
 
 def main() -> None:
@@ -36,9 +36,10 @@ def main() -> None:
             break
         run = train(graph, clauses, Settings.load(None, changes, preset=options.preset))
         record = {"changes": changes, "seconds": round(time.perf_counter() - started, 1)}
-        for ranking in ("model", "entailed"):
-            ranked = run.evaluate("valid", ranking=ranking, clauses=entailing(options.graph))
-            record[ranking] = ranked.to_dict()["filtered"]["both"]["mrr"]
+        record["model"] = run.evaluate("valid").to_dict()["filtered"]["both"]["mrr"]
+        for least in CONFIDENCES:
+            ranked = entailed_first(run, "valid", least)
+            record[f"entailed from {least}"] = ranked["filtered"]["both"]["mrr"]
         record["epoch"] = run.metrics["training"]["best_epoch"]
         print(json.dumps(record), flush=True)
         store(options.out / f"{options.list.stem}-{number}.json", record)

@@ -11,6 +11,8 @@ from searching import largest_found
 
 from clausal.adversary import GradientAscent, certify
 from clausal.adversary.semantics import Godel, Sum, Threshold
+from clausal.bounds.boxes.reflexive import box_candidates
+from clausal.bounds.distances.subdivision import DistanceSum
 from clausal.model import Ball, Box, Cube, Sphere, Unbounded
 from clausal.model.scorers import TransE
 from random_models import groups_of, random_predictor
@@ -333,3 +335,75 @@ def test_conjunctions_of_rotations_are_a_partition(numbers, halves):
     assert (best == pytest.approx(1)) == halves
     assert certificate.attained.item() >= best - 1e-3
     assert (certificate.attained.item() >= 0.99) == halves
+
+
+def test_l2_chains_on_boxes_have_hardly_a_gap():
+    for domain, region in PLACES[2:4]:
+        predictor = distance_predictor("l2", domain, 8, seed=1)
+        for semantics in (Godel(), Sum()):
+            (group,) = groups_of("p(X,Y), q(Y,Z) => r(X,Z)")
+            (certificate,) = certify(predictor, [group], region=region, semantics=semantics)
+            bound = certificate.bound.item()
+            assert 0 < largest_found(predictor, group, semantics, region, sets=16, steps=60) <= bound + 1e-9
+            assert certificate.gap.item() <= 0.01
+
+
+@pytest.mark.parametrize(("squares", "halves"), [((3, 2, 1), True), ((4, 1, 1), False)])
+def test_l2_chains_on_boxes_are_a_partition(squares, halves):
+    """The proof of hardness in certificates.md: on a box of these sides √S − √(S / 2), if S has two halves."""
+    sides = torch.tensor(squares, dtype=torch.float64).sqrt()
+    predictor = transe("l2", Unbounded(), dim=3)
+    predictor.relations.data[:3] = torch.stack([sides, -sides, torch.zeros(3)])
+    vectors = predictor.encoder.weight.data.zero_()
+    vectors[1] = sides
+    (certificate,) = certify(predictor, groups_of("p(X,Y), q(Y,Z) => r(X,Z)"), region="hull")
+    whole = sum(squares) ** 0.5
+    best = whole - (whole**2 / 2) ** 0.5
+    assert best - 1e-9 <= certificate.bound.item() <= 1.01 * best
+    assert (certificate.attained.item() >= 0.99 * best) == halves
+
+
+@pytest.mark.parametrize(("domain", "region"), PLACES[2:4], ids=str)
+def test_rotations_of_several_variables_on_boxes_are_cut_until_they_have_hardly_a_gap(domain, region):
+    predictor = distance_predictor("rotate", domain, 8, seed=0)
+    texts = ("p(X,Y) => q(X,Y)", "p(X,Y) => q(Y,X)", "p(X,Y) => q(X,'e1')", "p(X,'e1') => q(X,Y)", "p(X,Y) => q(X,X)")
+    for semantics, clauses in {Godel(): texts, Sum(): ("p(X,Y), q(Y,Z) => r(X,Z)",)}.items():
+        for group in groups_of(*clauses):
+            (certificate,) = certify(predictor, [group], region=region, semantics=semantics)
+            bound = certificate.bound.item()
+            assert 0 < largest_found(predictor, group, semantics, region, sets=16, steps=60) <= bound + 1e-9
+            assert certificate.gap.item() <= 0.01
+
+
+def test_a_sum_of_distances_in_a_cell_is_never_above_its_bound():
+    """By tangents, and when the head follows one body and the next: random numbers in random cells."""
+    generator = torch.Generator().manual_seed(0)
+
+    def random(*shape):
+        return torch.randn(*shape, generator=generator, dtype=torch.float64)
+
+    alpha, kappa = torch.complex(random(3, 40, 2), random(3, 40, 2)), torch.complex(random(3, 40), random(3, 40))
+    factors = torch.tensor([[1.0], [-0.7], [-1.5]], dtype=torch.float64).expand(3, 40)
+    centres, width = random(40, 5, 2, 2), random(40, 5, 2, 2).abs() * 0.3
+    plain = DistanceSum(alpha, kappa, factors)
+    moved = 2 * torch.rand(200, 40, 5, 2, 2, generator=generator, dtype=torch.float64) - 1
+    points = torch.view_as_complex(centres + width * moved)
+    values = (torch.einsum("aiv,kicv->kaic", alpha, points) + kappa[..., None]).abs()
+    largest = (factors[..., None] * values).sum(1).amax(0)
+    followed = [plain.followed(0, body, variable) for body in (1, 2) for variable in (0, 1)]
+    for one in (plain, *followed, followed[0].followed(0, 2, 1), followed[1].followed(0, 2, 0)):
+        assert (one.upper(centres, width) >= largest - 1e-12).all()
+
+
+def test_the_best_point_of_a_quadratic_form_in_a_box_is_among_its_candidates():
+    generator = torch.Generator().manual_seed(0)
+    for size in (1, 2, 3):
+        square, linear = (torch.randn(50, 4, *shape, generator=generator) for shape in ((size, size), (size,)))
+        square = (square + square.mT).double()
+        low, high = torch.randn(2, 50, 4, size, generator=generator).double().sort(0).values
+        tried = box_candidates(square, linear.double(), low, high)
+        assert ((tried >= low[:, :, None]) & (tried <= high[:, :, None])).all()
+        grid = torch.cartesian_prod(*[torch.linspace(0, 1, 21, dtype=torch.float64)] * size).view(-1, size)
+        points = low[:, :, None] + (high - low)[:, :, None] * grid
+        values = [((one @ square) * one).sum(-1) + (one * linear[:, :, None]).sum(-1) for one in (tried, points)]
+        assert (values[0].amax(-1) >= values[1].amax(-1) - 1e-9).all()

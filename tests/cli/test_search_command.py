@@ -187,6 +187,15 @@ def test_settings_are_changed_on_top_of_the_preset_best(changes, graph_folder, t
     assert {key: str(facts[key]) for key in changes} == changes
 
 
+def test_a_dense_graph_can_be_trained_against_corruptions_on_top_of_the_preset_best(tmp_path):
+    facts = [f"e{one}\tr\te{other}" for one in range(12) for other in range(12) if one != other]
+    (tmp_path / "dense.tsv").write_text("\n".join(facts), encoding="utf-8")
+    sets = ["train.epochs=1", "model.dim=8", "facts.training=corruption", "facts.loss=hinge"]
+    options = [word for change in sets for word in ("--set", change)]
+    result = clausal("train", tmp_path / "dense.tsv", "--preset", "best", "--fast", *options, "--out", tmp_path / "run")
+    assert result.code == 0, result.stderr
+
+
 def test_a_change_that_no_graph_allows_is_refused_before_one_is_read(graph_folder, tmp_path):
     result = clausal("train", graph_folder, "--preset", "best", "--set", "facts.loss=none", "--out", tmp_path / "run")
     refused(result, "preset best with --set: facts.loss")

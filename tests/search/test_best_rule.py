@@ -51,6 +51,11 @@ def test_batches_make_some_hundred_steps_of_a_pass_within_bounds():
     assert sizes == [64, 128, 256, 512]
 
 
+@pytest.mark.parametrize(("facts", "smoothing"), [(799, 0.0), (800, 0.1)])
+def test_labels_are_smoothed_where_entities_have_many_facts(facts, smoothing):
+    assert made((100, facts), TWO_CORES).facts.label_smoothing == smoothing
+
+
 def test_the_fewer_facts_an_entity_has_the_smaller_the_batches_and_the_fewer_the_passes():
     """Twice the entities make twice the steps of a pass, which then are enough in fewer passes."""
     trained = [made((entities, 96_000), GPU) for entities in (9_600, 19_200, 38_400, 76_800)]

@@ -133,11 +133,20 @@ def test_constraints_conjunctions_and_classes_hold_after_training_and_after_load
 @pytest.mark.gpu
 @pytest.mark.parametrize("averaging", [0.0, 0.7])
 @pytest.mark.parametrize("facts", [None, AGAINST_ALL], ids=["corruptions", "against all"])
-def test_hard_clauses_hold_after_training_on_a_gpu(facts, averaging, tmp_path):
+@pytest.mark.parametrize(
+    "model",
+    [{}, {"domain": "cone", "free": 0.5}, {"domain": "cone", "free": 0.5, "reciprocal": True}],
+    ids=["none free", "some free", "some free, reciprocal"],
+)
+def test_hard_clauses_hold_after_training_on_a_gpu(model, facts, averaging, tmp_path):
     """Five passes: the first is done plainly, the second is recorded and the others are replayed."""
     on_gpu = {"device": "cuda", "epochs": 5, "passes": 1, "averaging": averaging}
-    settings = make_settings(step="auto", domain="cone" if facts else "cube", facts=facts, train=on_gpu)
-    assert_holds(train(GRAPH, parse_clauses(CLAUSES), settings, out=tmp_path / "run"))
+    domain = "cone" if facts else "cube"
+    settings = make_settings(step="auto", domain=domain, facts=facts, model=model, train=on_gpu)
+    run = train(GRAPH, parse_clauses(CLAUSES), settings, out=tmp_path / "run")
+    assert_holds(run)
+    if model:  # free numbers have both signs
+        assert run.predictor.encoder.weight.min() < 0
     assert_holds(load(tmp_path / "run", device="cpu"))
 
 

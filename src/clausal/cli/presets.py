@@ -49,7 +49,8 @@ def read_graph_and_settings(
     graph = read_graph(source, valid=valid, test=test, split_seed=split_seed)
     clauses = fitting(clause_source, clauses, graph, unknown)
     values = best_values(graph, clauses, settings.train.device)
-    return graph, clauses, Settings.load(config, assignments, preset=values)
+    unsmoothed = values | {"facts": {**values["facts"], "label_smoothing": 0.0}}  # as corruptions have to be
+    return graph, clauses, _first_that_fits([values, unsmoothed], config, assignments)
 
 
 def _first_that_fits(presets: Sequence[Mapping[str, Any]], config: Path | None, assignments: Sequence[str]) -> Settings:

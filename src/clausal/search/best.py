@@ -22,12 +22,13 @@ from clausal.presets import BEST
 
 DIMS = (64, 128, 256, 512, 1024, 2048, 4096)
 _LARGEST = {"cpu": 512, "gpu": 4096}
-_OPERATIONS = {"cpu": 10**12, "gpu": 3 * 10**14}  # in a pass, for each core of a CPU: some ten seconds
+_OPERATIONS = {"cpu": 15 * 10**11, "gpu": 3 * 10**14}  # in a pass, for each core of a CPU: ten to fifteen seconds
 _WIDE = 2048, 1 / 3  # above this dimension little is gained, so a pass has to be shorter
 _CORRUPTION_DIM = 256
 _BYTES = 4 * 5  # a parameter, its gradient, AdaGrad's accumulator, the average and the best model so far
 _REGULARISER = 0.1, 0.005  # the most and the least weight of N3
 _REGULARISED_FACTS = 0.3  # of an entity: the weight for entities of one fact, before these limits
+_SMOOTHING = 0.1, 8  # of labels, where an entity has so many facts: with few it costs, with many it ends better
 _STEPS = 200  # in a pass at least, within the limits of a batch: AdaGrad needs some ten thousand in all
 _ENTITIES = 48  # for each step of a pass, at most: the fewer facts an entity has, the smaller the batches
 _MANY_FACTS = 50_000  # with them the large models of a GPU take fewer passes
@@ -107,6 +108,7 @@ def _against_all_entities(entities: int, facts: int, dim: int, machine: Machine)
             "loss": "softmax",
             "regulariser": "n3",
             "regulariser_weight": regulariser_weight(entities, facts),
+            "label_smoothing": label_smoothing(entities, facts),
             "batch_size": batch,
         },
         "train": {
@@ -137,6 +139,12 @@ def regulariser_weight(entities: int, facts: int) -> float:
     most, least = _REGULARISER
     weight = _REGULARISED_FACTS * max(1, entities) / max(1, facts)
     return min(most, max(least, float(f"{weight:.1g}")))
+
+
+def label_smoothing(entities: int, facts: int) -> float:
+    """Return how much of the truth is spread over all entities: some where entities have many facts, and else none."""
+    share, many = _SMOOTHING
+    return share if facts >= many * entities else 0.0
 
 
 def against_corruptions(dim: int) -> dict[str, Any]:

@@ -18,6 +18,11 @@ Epoch = Literal["last", "metrics"]
 _EPOCHS: Mapping[Epoch, str] = {"last": "last epoch", "metrics": "best epoch"}
 _TITLES = {"complex": "ComplEx", "distmult": "DistMult"}
 _KALE = {"KALE-Pre": "kale-pre", "KALE-Joint": "kale-joint"}
+_OTHERS = {
+    "entities": "real entities drawn at random",
+    "entities-100": "real entities drawn at random, of 100 times the weight",
+    "grounded": "grounded clauses",
+}
 _PARTS = {"test": "all of test", "test-II": "Test-II", "test-I": "Test-I"}
 _INTRODUCTION = """\
 A claim is held against records by the last epoch, as the paper reports, and by the best one on valid; against synthetic
@@ -129,7 +134,7 @@ def _of_rows(means: Means) -> Iterator[Claim]:
         rows = {f"ASR-{_TITLES[model]}": (f"asr-{model}", "kale-joint") for model in _TITLES}
         yield _better(means, f"ASR is better than KALE-Joint on {title}", name, rows)
     yield Claim("ASR's relative gain on FB122 is larger than KALE's", "fb122", lambda epoch: _gains(means, epoch))
-    for variant, words in (("entities", "real entities drawn at random"), ("grounded", "grounded clauses")):
+    for variant, words in _OTHERS.items():
         for part in ("test", "test-I"):
             rows = {"": ("asr-complex", f"asr-complex-{variant}")}
             words_of_part = f"adversarial sets are better than {words}, ComplEx on FB122, {_PARTS[part]}"

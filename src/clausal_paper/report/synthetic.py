@@ -149,7 +149,21 @@ def _own(cells: Cells) -> list[str]:
     if all(cell == MISSING for row in body for cell in row[2:]):
         return []
     head = ["clauses", "model", *(f"{adversary}, {domain}" for adversary, domain in columns)]
-    return ["Other ways to climb, random real entities, and grounded clauses:", "", *table(head, body)]
+    lines = ["Other ways to climb, random real entities, and grounded clauses:", "", *table(head, body)]
+    return [*lines, *_own_means(cells)]
+
+
+def _own_means(cells: Cells) -> list[str]:
+    """Return the means of ASR and of our own adversaries by domain; nothing before all of their cells were trained."""
+    places = list(product(CLAUSE_TYPES, _SCORERS))
+    body = []
+    for adversary in ("gradient", *OWN):
+        found = {where: [cells.get((*place, where, adversary)) for place in places] for where in DOMAINS}
+        if any(cell is None for some in found.values() for cell in some):
+            return []
+        means = [fmean(cell["mean"] for cell in some if cell) for some in found.values()]
+        body.append([_TITLES.get(adversary, adversary), *(f"{mean:.1f}" for mean in means)])
+    return ["In the mean of the ten cells of a column:", "", *table(["adversary", *DOMAINS], body)]
 
 
 def _evidence(found: dict[str, Any], text: Path) -> list[str]:

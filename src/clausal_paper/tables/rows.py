@@ -111,6 +111,7 @@ VARIANTS = {
     "plain": Variant("plain steps", ("clauses.optimizer=sgd",)),
     "alternating": Variant("alternating steps", ("clauses.optimizer=alternating",)),
     "entities": Variant("random real entities", ("clauses.adversary=entities",)),
+    "entities-100": Variant("random real entities, α = 100", ("clauses.adversary=entities", "clauses.weight=100")),
     "grounded": Variant("grounded clauses", ("clauses.adversary=grounded", "clauses.semantics=product")),
     "mean": Variant("γ = 1, mean of sets", (*_AS_AUTHORS, "clauses.pooling=mean")),
     "max": Variant("γ = 1, worst of sets", (*_AS_AUTHORS, "clauses.pooling=max")),
@@ -227,7 +228,7 @@ class BeyondRow(TableRow):
 
 
 _VARIANTS_OF = {
-    "fb122": ("plain", "alternating", "entities", "grounded"),
+    "fb122": ("plain", "alternating", "entities", "entities-100", "grounded"),
     "wn18": ("plain", "alternating"),
     "wn18-limited": ("mean", "max", "max-plain"),
 }

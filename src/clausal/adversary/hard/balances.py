@@ -21,7 +21,7 @@ from clausal.adversary.hard.sweeps import MOST_TURNS, sweeps_over, turns_of
 
 MARGIN = 2.0**-40
 """Sums in double precision are off by less than this, relative to the sum of sizes."""
-PAIRS_PER_ROW = 10
+PAIRS_PER_ROW = 4
 """A row takes as long as so many pairs."""
 
 

@@ -14,7 +14,7 @@ from typing import TypeVar
 import torch
 from torch import Tensor
 
-_SWEEPS, _LEAST_SWEEPS, _PAIRS_SWEPT = 30, 3, 15_000
+_SWEEPS, _LEAST_SWEEPS, _PAIRS_SWEPT = 30, 3, 6_000
 MOST_TURNS = 32
 ENOUGH = 1e-5
 """Sweeps end when no change is larger: steps of a training are, and the last pass makes up for it."""

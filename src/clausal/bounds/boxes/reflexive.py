@@ -5,6 +5,8 @@ It lies at a corner, on an edge where the edge is level, or inside where everyth
 
 from __future__ import annotations
 
+from itertools import product
+
 import torch
 from torch import Tensor
 
@@ -50,19 +52,38 @@ def largest_quadratic(form: GatheredForm, boxes: Boxes) -> tuple[Tensor, dict[in
 
 
 def box_candidates(square: Tensor, linear: Tensor, low: Tensor, high: Tensor) -> Tensor:
-    """Return points of the box, among them the best one: [clauses, components, candidates, size]."""
-    diagonal = square.diagonal(dim1=-2, dim2=-1)
-    if low.shape[-1] == 1:
-        tried = torch.stack([low, high, -linear / (2 * diagonal)], -2)
-    else:
-        across, (a, b), (first, second) = square[..., 0, 1], diagonal.unbind(-1), linear.unbind(-1)
-        determinant = 2 * (a * b - across**2)
-        points = [((across * second - b * first) / determinant, (across * first - a * second) / determinant)]
-        for x in (low[..., 0], high[..., 0]):
-            points += [(x, low[..., 1]), (x, high[..., 1]), (x, -(second + 2 * across * x) / (2 * b))]
-        for y in (low[..., 1], high[..., 1]):
-            points.append((-(first + 2 * across * y) / (2 * a), y))
-        tried = torch.stack([torch.stack(point, -1) for point in points], -2)
+    """Return points of the box, among them the best one: [clauses, components, candidates, size].
+
+    On each face some numbers are at a side and the others where xᵀ S x + ℓᵀ x is level: 2 S x + ℓ = 0 among them.
+    """
+    size = low.shape[-1]
+    tried = []
+    for sides in product((low, high, None), repeat=size):
+        moving = [place for place, side in enumerate(sides) if side is None]
+        point = torch.stack([low[..., at] if side is None else side[..., at] for at, side in enumerate(sides)], -1)
+        if moving:
+            held = [place for place in range(size) if place not in moving]
+            rows = square[..., moving, :]
+            slope = linear[..., moving] + 2 * (rows[..., held] * point[..., None, held]).sum(-1)
+            level = _level(rows[..., moving], slope)
+            point = point.index_copy(-1, torch.tensor(moving, device=low.device), level)
+        tried.append(point)
+    found = torch.stack(tried, -2)
     # Where nothing is level the division gives no number; any other point of the box does no harm.
-    tried = torch.where(tried.isnan(), low.unsqueeze(-2), tried)
-    return tried.clamp(low.unsqueeze(-2), high.unsqueeze(-2)).detach()
+    found = torch.where(found.isfinite(), found, low.unsqueeze(-2))
+    return found.clamp(low.unsqueeze(-2), high.unsqueeze(-2)).detach()
+
+
+def _level(square: Tensor, slope: Tensor) -> Tensor:
+    """Return −½ S⁻¹ ℓ for up to three numbers, by Cramer's rule."""
+    size = square.shape[-1]
+    if size == 1:
+        return -slope / (2 * square[..., 0])
+    if size == 2:
+        (a, c), (_, b) = (row.unbind(-1) for row in square.unbind(-2))
+        first, second = slope.unbind(-1)
+        return torch.stack([c * second - b * first, c * first - a * second], -1) / (2 * (a * b - c * c))[..., None]
+    rows = square.unbind(-2)  # the inverse of a symmetric matrix has cross products of its rows
+    crossed = torch.stack([torch.linalg.cross(rows[(at + 1) % 3], rows[(at + 2) % 3]) for at in range(3)], -2)
+    determinant = (rows[0] * crossed[..., 0, :]).sum(-1, keepdim=True)
+    return -torch.einsum("...vw,...v->...w", crossed, slope) / (2 * determinant)

@@ -33,7 +33,7 @@ from clausal.bounds.regions import Balls, Boxes, Discs, Region
 
 _FIRST_CELLS = {0: 1, 1: 8, 2: 5, 3: 3}
 """Intervals of each distance to begin with, by the number of distances of the body; more are not treated."""
-_MOST_VARIABLES_IN_BOXES = 2
+_MOST_VARIABLES_IN_BOXES = 3
 _ROUNDS = 12
 _HALVED = 8
 """Cells that are halved in a round."""
@@ -103,6 +103,8 @@ class _Clause:
             for limits in [(edges.distances.nearest, edges.distances.farthest)]
         ]
         self.limits = self.relations.new_tensor(limits).reshape(-1, 2)  # [bodies, 2]
+        reach = [edges.distances.farthest(edges.relations[:, atom], s, o)[number] / 2 for atom, s, o in signs.heads]
+        self.reach = self.relations.new_tensor(reach)  # [heads]: distances to begin a search with
         self.offsets = self.forms.offsets - self._still() @ self.forms.matrix.T
 
     def _still(self) -> Tensor:
@@ -204,22 +206,21 @@ class _Clause:
         cells, forms = len(scales), len(self.offsets)
         low, high = (limit[0, : self.free].squeeze(-1).T for limit in (region.low, region.high))  # [dim, free]
         weights = scales.new_full((cells, forms), 1 / forms)
-        middle = torch.cat([((low + high) / 2).T, self.fixed])
-        away = [middle[s] + self.relations[atom] - middle[o] for atom, s, o in self.signs.heads]
-        touching = torch.stack([torch.linalg.vector_norm(one) for one in away]) if away else scales.new_zeros(0)
-        touching = touching.clamp_min(_TINY).expand(cells, -1)  # t
+        touching = self.reach.clamp_min(_TINY).expand(cells, -1)  # t
         value, _ = self._largest(low, high, scales, shifts, weights, touching)
         for scale in _SCALES:
             for _ in range(2):
                 moves = _moves(weights, touching, scale)
                 if not moves:
                     break
-                found = torch.stack([self._largest(low, high, scales, shifts, *move)[0] for move in moves])
-                best, place = found.min(0)
+                tried = [torch.stack(one) for one in zip(*moves, strict=True)]  # λ and t [moves, cells, …]
+                given = [one.repeat(len(moves), 1) for one in (scales, shifts)]
+                found = self._largest(low, high, *given, *(one.flatten(0, 1) for one in tried))[0]
+                best, place = found.view(len(moves), cells).min(0)
                 better = (best < value).unsqueeze(-1)
                 value = torch.minimum(best, value)
                 rows = torch.arange(cells, device=place.device)
-                chosen = [torch.stack(one)[place, rows] for one in zip(*moves, strict=True)]
+                chosen = [one[place, rows] for one in tried]
                 weights, touching = torch.where(better, chosen[0], weights), torch.where(better, chosen[1], touching)
         return value, weights, self._largest(low, high, scales, shifts, weights, touching)[1]
 

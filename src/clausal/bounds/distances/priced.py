@@ -24,7 +24,6 @@ from torch import Tensor
 
 from clausal.bounds.blocks import Bound, LinearForms
 from clausal.bounds.climbing import climbed, drawn
-from clausal.bounds.distances.translations import Translations
 from clausal.bounds.distances.triangle import DistanceEdges
 from clausal.bounds.regions import Balls, Discs, Region
 
@@ -74,7 +73,7 @@ class _Clause:
     def __init__(self, edges: DistanceEdges, forms: LinearForms, region: Balls | Discs, number: int) -> None:
         self.free, self.fixed = edges.free, edges.fixed[number]  # [fixed slots, components, size]
         self.forms = forms.like(edges.relations)
-        self.alpha, self.kappa = _atoms(edges, number)  # [atoms, components, free], [atoms, components]
+        self.alpha, self.kappa = edges.linear(number)  # [atoms, components, free], [atoms, components]
         moving = (self.alpha != 0).any(-1).any(-1)
         self.heads, self.bodies = (
             [atom for atom in moving.nonzero().flatten().tolist() if (sign * self.forms.matrix[:, atom] > 0).any()]
@@ -258,29 +257,6 @@ class _Found(NamedTuple):
     bodies: Tensor  # what stands for the distances of bodies [components, cells, bodies]
     heads: Tensor  # and of heads [components, cells, heads]
     lifted: Tensor  # whether |x| ≤ 1 has a price of its own [components, cells]
-
-
-def _atoms(edges: DistanceEdges, number: int) -> tuple[Tensor, Tensor]:
-    """Return α [atoms, components, free] and κ [atoms, components] of a clause."""
-    translations = isinstance(edges.distances, Translations)
-    relations, fixed = edges.relations[number], edges.fixed[number]
-    fixed = fixed.squeeze(-1) if translations else torch.view_as_complex(fixed.contiguous())
-    alpha = fixed.new_zeros(*relations.shape, edges.free)
-    kappa = fixed.new_zeros(relations.shape)
-    for atom, subject, object in edges.ends:
-        turn = (
-            torch.ones_like(relations[atom])
-            if translations
-            else torch.polar(torch.ones_like(relations[atom]), relations[atom])
-        )
-        if translations:
-            kappa[atom] += relations[atom]
-        for slot, factor in ((subject, turn), (object, -torch.ones_like(turn))):
-            if slot < edges.free:
-                alpha[atom, :, slot] += factor
-            else:
-                kappa[atom] += factor * fixed[slot - edges.free]
-    return alpha, kappa
 
 
 def _halved(cells: Tensor, values: Tensor, count: int) -> Tensor:

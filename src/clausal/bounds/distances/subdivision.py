@@ -1,124 +1,234 @@
-"""RotatE with one variable, on boxes and discs: any clause between constants, component by component, by subdivision.
+"""RotatE on boxes, and of one variable on discs: any clause, component by component, by subdivision.
 
-Every atom is minus a sum over components of wᵢ |xᵢ − fᵢ|: a constant, turned by its relation, is the focus f, with
-w = 1, and r(X, X) has the focus 0 with the chord of its angle for w. For weights λ of the forms a component is a
-function of the plane, Σₐ cₐ |x − fₐ|. On a square with centre m and corners at distance ρ it is bounded by its tangent
-at m: terms with cₐ < 0 lie below theirs, those with cₐ > 0 above it by at most cₐ ρ² / 2(|m − fₐ| − ρ), and near their
-focus they are at most cₐ (|m − fₐ| + ρ). The squares with the largest bounds are cut in four again and again. λ comes
-from the values at centres; any is valid.
+Every atom is minus a sum over components of |u|, with u = α · x + κ for the numbers x that the variables have there.
+For weights λ of the forms a component is Σₐ cₐ |uₐ|. In a *cell*, an interval for every number, with centre m, it lies
+below a linear function. Of a head, c > 0, that is the tangent at m, and as much more as |u| can bend, c ρ² / 2(|u(m)| −
+ρ), where u moves by ρ at most; near 0 it is c (|u(m)| + ρ). Of a body, c < 0, it is −Re Ḡu for any |G| ≤ |c|: that of
+the tangent, or the one that takes away the heads' slope in a variable. Before that, a head may follow a body by the
+triangle inequality, c |u| − b |w| ≤ |c u − G w| − (b − |G|) |w| for |G| ≤ b, so that it depends on fewer variables:
+near w = 0, where violations are large, tangents say little. Cells with the largest bounds are halved again and again.
+λ comes from the values at centres; any is valid.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from clausal.bounds.blocks import Bound, LinearForms
-from clausal.bounds.boxes.mixtures import optimal_mixture
-from clausal.bounds.distances.rotations import chord
+from clausal.bounds.boxes.mixtures import Mixture, optimal_mixture
+from clausal.bounds.climbing import climbed, drawn
 from clausal.bounds.distances.translations import Translations
-from clausal.bounds.distances.triangle import DistanceEdges, Edge
+from clausal.bounds.distances.triangle import DistanceEdges
 from clausal.bounds.regions import Boxes, Discs, Region
 
-_SIDE = 12
-"""Squares along a side to begin with."""
-_CUT = 24
-"""Squares that are cut at a time, in each component."""
-_ROUNDS = 14
-_QUARTERS = torch.tensor([[-0.5, -0.5], [-0.5, 0.5], [0.5, -0.5], [0.5, 0.5]], dtype=torch.float64)
+_SIDE = {1: 12, 2: 4, 3: 2}
+"""Cells along a side to begin with, by the number of variables; more are not treated."""
+_HALVED = {1: 48, 2: 96, 3: 192}
+"""Cells that are halved at a time, in each component."""
+_MOST_ROUNDS = 100
+_WEIGHED = 4
+"""Every so many rounds λ is looked for again."""
+_CLOSE = 1e-3
+"""The bound is near enough if centres have all but this share of it."""
+_TINY = 1e-30
+_SETS = 8
+"""Points that are drawn from the likely cells, for the search to begin with."""
 
 
 @torch.no_grad()
 def bound_by_subdivision(edges: DistanceEdges, forms: LinearForms, region: Region | None) -> Bound | None:
-    """Bound min over forms of one variable, nearly exactly for one form; None where there are more variables."""
-    if not isinstance(region, Boxes | Discs) or isinstance(edges.distances, Translations):
+    """Bound min over forms, nearly exactly for one form; None where there are too many variables."""
+    if not isinstance(region, Boxes | Discs) or isinstance(edges.distances, Translations) or edges.free not in _SIDE:
         return None
-    if edges.free != 1 or any(min(subject, object) > 0 for _, subject, object in edges.ends):
+    if isinstance(region, Discs) and edges.free > 1:
         return None
-    parts = [_Plane(edges, forms, region, clause).bound() for clause in range(len(edges.relations))]
+    parts = [_Clause(edges, forms, region, number).bound() for number in range(len(edges.relations))]
     return Bound(*(torch.stack(tensors) for tensors in zip(*parts, strict=True)))
 
 
-def _focus(edges: DistanceEdges, edge: Edge) -> tuple[Tensor, Tensor]:
-    """Return the f [clauses, components, 2] and w [clauses, components] of an atom."""
-    relation = edges.relations[:, edge[0]]
-    if edge[1] != edge[2]:
-        return edges.focus(edge), torch.ones_like(relation)
-    return relation.new_zeros(*relation.shape, 2), chord(relation)
-
-
-class _Plane:
+class _Clause:
     """The components of one clause."""
 
-    def __init__(self, edges: DistanceEdges, forms: LinearForms, region: Boxes | Discs, clause: int) -> None:
-        self.fixed = edges.fixed[clause]
+    def __init__(self, edges: DistanceEdges, forms: LinearForms, region: Boxes | Discs, number: int) -> None:
+        self.free, self.fixed = edges.free, edges.fixed[number]
         self.forms = forms.like(edges.relations)
-        foci, scales = zip(*(_focus(edges, edge) for edge in edges.ends), strict=True)
-        self.foci = torch.stack([one[clause] for one in foci])  # [atoms, components, 2]
-        self.scales = torch.stack([one[clause] for one in scales])  # [atoms, components]
+        self.alpha, self.kappa = edges.linear(number)  # [atoms, components, free], [atoms, components]
+        some = slice(number, number + 1)
+        self.region: Boxes | Discs
+        self.radius: Tensor | None = None
         if isinstance(region, Boxes):
-            self.radius = None
-            self.low, self.high = region.low[clause, 0], region.high[clause, 0]  # [components, 2]
+            self.region = Boxes(region.low[some], region.high[some])
+            self.low, self.high = (one[number, : self.free].movedim(0, 1) for one in (region.low, region.high))
         else:
-            self.radius = region.radius[clause, 0]  # [components]
-            self.high = self.radius.unsqueeze(-1).expand(-1, 2)
+            self.region = Discs(region.radius[some], region.fixed[some])
+            self.radius = region.radius[number].T  # [components, free]
+            self.high = self.radius.unsqueeze(-1).expand(-1, -1, 2)  # [components, free, 2]
             self.low = -self.high
 
     def bound(self) -> tuple[Tensor, Tensor, Tensor]:
         """Return the bound, λ, and a point of all slots."""
-        share = (torch.arange(_SIDE, dtype=self.low.dtype, device=self.low.device) + 0.5) / _SIDE
-        grid = torch.cartesian_prod(share, share)  # [squares, 2]
-        width = (self.high - self.low).unsqueeze(1)
-        centres, sizes = self.low.unsqueeze(1) + width * grid, (width / _SIDE).expand(-1, len(grid), -1)
-        for _ in range(_ROUNDS):
-            weights = self._weights(centres)[0]
-            upper = self._upper(centres, sizes, weights)
-            centres, sizes = self._cut(centres, sizes, upper)
-        weights, chosen = self._weights(centres)
-        point = self._inside(centres)[torch.arange(len(chosen), device=chosen.device), chosen]
-        value = self._upper(centres, sizes, weights).amax(-1).sum() + weights @ self.forms.offsets
-        return value, weights, torch.cat([point.unsqueeze(0), self.fixed])
+        cells = _grid(self.low, self.high, _SIDE[self.free])
+        table = self._table(cells)
+        mixture = self._mixture(table)
+        upper = self._upper(cells, mixture.weights[0])
+        for step in range(1, _MOST_ROUNDS + 1):
+            reached = torch.einsum("j,jic->ic", mixture.weights[0], table).amax(-1).sum()
+            value = upper.amax(-1).sum()
+            if value - reached <= _CLOSE * (value + mixture.weights[0] @ self.forms.offsets).abs():
+                break
+            chosen = upper.topk(min(_HALVED[self.free], upper.shape[1])).indices
+            halves = _halved(cells.gather(1, chosen[..., None, None, None].expand(-1, -1, *cells.shape[2:])))
+            above = torch.minimum(self._upper(halves, mixture.weights[0]), upper.gather(1, chosen).repeat(1, 2))
+            cells, upper, table = (
+                _with(old, chosen, new, dim)
+                for old, new, dim in ((cells, halves, 1), (upper, above, 1), (table, self._table(halves), 2))
+            )
+            if step % _WEIGHED == 0 and len(table) > 1:
+                mixture = self._mixture(table)
+                upper = self._upper(cells, mixture.weights[0])
+        value = upper.amax(-1).sum() + mixture.weights[0] @ self.forms.offsets
+        points = torch.cat([self._likely(cells, table), drawn(self.free, 2 * len(cells), upper)])
+        point, _ = climbed(points, self._attained, self._inside)
+        return value, mixture.weights[0], torch.cat([point.unflatten(-1, (-1, 2)), self.fixed])
 
-    def _weights(self, centres: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the λ that is best for the centres as they are, and the likeliest centre of each component."""
-        points = self._inside(centres)
-        away = torch.linalg.vector_norm(points - self.foci.unsqueeze(2), dim=-1) * self.scales.unsqueeze(-1)
-        table = -torch.einsum("ja,aic->jic", self.forms.matrix, away)
-        mixture = optimal_mixture(table.unsqueeze(0), self.forms.offsets.unsqueeze(0))
-        likeliest = mixture.probabilities[0].argmax(-1, keepdim=True)
-        return mixture.weights[0], mixture.corners[0].gather(-1, likeliest).squeeze(-1)
+    def _table(self, cells: Tensor) -> Tensor:
+        """Return the forms at centres, moved into the region: [forms, components, cells]."""
+        return -torch.einsum("ja,aic->jic", self.forms.matrix, self._away(self._centres(cells)).abs())
 
-    def _upper(self, centres: Tensor, sizes: Tensor, weights: Tensor) -> Tensor:
-        """Bound the weighted form on each square [components, squares]; −∞ outside of a disc."""
-        factors = -(weights @ self.forms.matrix)[:, None] * self.scales  # c [atoms, components]
-        reach = torch.linalg.vector_norm(sizes, dim=-1) / 2  # ρ
-        away = centres - self.foci.unsqueeze(2)
-        length = torch.linalg.vector_norm(away, dim=-1)  # [atoms, components, squares]
-        factors = factors.unsqueeze(-1)
-        near = (factors > 0) & (length < 2 * reach)
-        slopes = torch.where(near, 0, factors / length.clamp_min(1e-30)).unsqueeze(-1) * away
-        bent = reach.square() / (2 * (length - reach)).clamp_min(1e-30)
-        above = factors.clamp_min(0) * torch.where(near, reach, bent)
-        steepest = torch.linalg.vector_norm(slopes.sum(0), dim=-1) * reach
-        upper = (factors * length + above).sum(0) + steepest
-        if self.radius is None:
-            return upper
-        outside = torch.linalg.vector_norm(centres, dim=-1) - reach > self.radius.unsqueeze(-1)
-        return torch.where(outside, -torch.inf, upper)
+    def _mixture(self, table: Tensor) -> Mixture:
+        return optimal_mixture(table.unsqueeze(0), self.forms.offsets.unsqueeze(0))
 
-    def _cut(self, centres: Tensor, sizes: Tensor, upper: Tensor) -> tuple[Tensor, Tensor]:
-        """Cut the squares with the largest bounds in four, and keep the others."""
-        order = upper.argsort(-1, descending=True).unsqueeze(-1).expand_as(centres)
-        centres, sizes = centres.gather(1, order), sizes.gather(1, order)
-        small = sizes[:, :_CUT] / 2
-        quarters = centres[:, :_CUT].unsqueeze(2) + small.unsqueeze(2) * _QUARTERS.to(small)
-        small = small.unsqueeze(2).expand_as(quarters)
-        cut = torch.cat([quarters.flatten(1, 2), centres[:, _CUT:]], 1)
-        return cut, torch.cat([small.flatten(1, 2), sizes[:, _CUT:]], 1)
-
-    def _inside(self, centres: Tensor) -> Tensor:
-        """Return the nearest points of the region to centres."""
+    def _centres(self, cells: Tensor) -> Tensor:
+        """Return the nearest points of the region to the centres [components, cells, free, 2]."""
+        centres = cells.mean(-1)
         if self.radius is None:
             return centres
         length = torch.linalg.vector_norm(centres, dim=-1, keepdim=True)
-        return centres * (self.radius[:, None, None] / length.clamp_min(1e-30)).clamp_max(1)
+        return centres * (self.radius[:, None, :, None] / length.clamp_min(_TINY)).clamp_max(1)
+
+    def _away(self, points: Tensor) -> Tensor:
+        """Return u [atoms, components, cells] at points [components, cells, free, 2]."""
+        return torch.einsum("aiv,icv->aic", self.alpha, _complex(points)) + self.kappa.unsqueeze(-1)
+
+    def _upper(self, cells: Tensor, weights: Tensor) -> Tensor:
+        """Bound the weighted form in each cell [components, cells]; −∞ outside of a disc."""
+        centres, width = cells.mean(-1), (cells[..., 1] - cells[..., 0]) / 2  # [components, cells, free, 2]
+        upper = torch.stack([one.upper(centres, width) for one in self._sums(weights)]).amin(0)
+        if self.radius is None:
+            return upper
+        outside = torch.linalg.vector_norm(centres, dim=-1) - torch.linalg.vector_norm(width, dim=-1)
+        return torch.where((outside > self.radius.unsqueeze(1)).any(-1), -torch.inf, upper)
+
+    def _sums(self, weights: Tensor) -> list[DistanceSum]:
+        """Return the weighted form, and sums that are at least as large by the triangle inequality."""
+        factors = -(weights @ self.forms.matrix).unsqueeze(-1).expand(self.kappa.shape)
+        found = [DistanceSum(self.alpha, self.kappa, factors)]
+        for head in (factors[:, 0] > 0).nonzero().flatten().tolist():
+            followed = [DistanceSum(self.alpha, self.kappa, factors)]
+            for body in (factors[:, 0] < 0).nonzero().flatten().tolist():
+                moving = [v for v in range(self.free) if (self.alpha[body, :, v].abs() > 0).all()]
+                followed += [one.followed(head, body, variable) for one in followed for variable in moving]
+            found += followed[1:]
+        return found
+
+    def _likely(self, cells: Tensor, table: Tensor) -> Tensor:
+        """Draw points [sets, free, numbers] from the mixture of centres, the first one the likeliest of all."""
+        mixture, generator = self._mixture(table), torch.Generator().manual_seed(0)
+        spread = mixture.probabilities[0]
+        others = torch.multinomial(spread.cpu(), _SETS, replacement=True, generator=generator).to(spread.device)
+        places = torch.cat([spread.argmax(-1, keepdim=True), others], 1)
+        chosen = mixture.corners[0].gather(1, places)[..., None, None]
+        points = self._centres(cells)
+        return points.gather(1, chosen.expand(-1, -1, *points.shape[2:])).permute(1, 2, 0, 3).flatten(2)
+
+    def _attained(self, points: Tensor) -> Tensor:
+        """Return min over forms at points [sets, free, numbers] → [sets]."""
+        away = self._away(points.unflatten(-1, (-1, 2)).permute(2, 0, 1, 3))
+        distances = torch.view_as_real(away).norm(dim=-1).sum(1)  # [atoms, sets]
+        return (self.forms.offsets - distances.T @ self.forms.matrix.T).amin(-1)
+
+    def _inside(self, points: Tensor) -> Tensor:
+        return self.region.project(points.unflatten(-1, (-1, 2)).unsqueeze(0))[0].flatten(2)
+
+
+@dataclass(frozen=True, eq=False)
+class DistanceSum:
+    """Σₐ cₐ |uₐ| in every component, with u = α · x + κ."""
+
+    alpha: Tensor  # [atoms, components, free]
+    kappa: Tensor  # [atoms, components]
+    factors: Tensor  # c [atoms, components]
+
+    def followed(self, head: int, body: int, variable: int) -> DistanceSum:
+        """Let the head's u follow the body's with the G that takes a variable away, or that comes next to it."""
+        share, alpha, kappa = self.factors[head], self.alpha.clone(), self.kappa.clone()
+        factor = share * self.alpha[head, :, variable] / self.alpha[body, :, variable]
+        factor = factor * (-self.factors[body] / factor.abs().clamp_min(_TINY)).clamp_max(1)
+        alpha[head] = share.unsqueeze(-1) * alpha[head] - factor.unsqueeze(-1) * alpha[body]
+        kappa[head] = share * kappa[head] - factor * kappa[body]
+        factors = self.factors.clone()
+        factors[head] = 1
+        factors[body] = (factors[body] + factor.abs()).clamp_max(0)
+        return DistanceSum(alpha, kappa, factors)
+
+    def upper(self, centres: Tensor, width: Tensor) -> Tensor:
+        """Bound the sum [components, cells] in cells of these centres and half widths [components, cells, free, 2]."""
+        head, body = self.factors.clamp_min(0).unsqueeze(-1), (-self.factors).clamp_min(0).unsqueeze(-1)
+        reach = torch.linalg.vector_norm(width, dim=-1)  # [components, cells, free]
+        moved = torch.einsum("aiv,icv->aic", self.alpha.abs(), reach)  # ρ
+        away = torch.einsum("aiv,icv->aic", self.alpha, _complex(centres)) + self.kappa.unsqueeze(-1)
+        length = away.abs()
+        near = length < 2 * moved
+        above = torch.where(near, moved, moved.square() / (2 * (length - moved)).clamp_min(_TINY))
+        phases = away / length.clamp_min(_TINY)
+        pull = torch.where(near, 0, head * phases)  # slopes of heads by u
+        slopes = torch.einsum("aic,aiv->icv", pull, self.alpha.conj())  # and by x
+        value = (head * (length + above)).sum(0)
+        found = []
+        for option in [body * phases, *(self._against(slopes, body, v) for v in range(centres.shape[2]))]:
+            tilted = slopes - torch.einsum("aic,aiv->icv", option, self.alpha.conj())
+            steepest = (torch.view_as_real(tilted).abs() * width).sum((-1, -2))
+            found.append(value - (option.conj() * away).real.sum(0) + steepest)
+        return torch.stack(found).amin(0)
+
+    def _against(self, slopes: Tensor, body: Tensor, variable: int) -> Tensor:
+        """Return G [atoms, components, cells] of bodies that takes away the slope in a variable, as far as it can."""
+        alpha = self.alpha[..., variable].unsqueeze(-1)
+        strength = body * alpha.abs()
+        shared = strength / strength.sum(0).clamp_min(_TINY)
+        wanted = slopes[..., variable] * alpha / alpha.abs().square().clamp_min(_TINY) * shared
+        return wanted * (body / wanted.abs().clamp_min(_TINY)).clamp_max(1)
+
+
+def _grid(low: Tensor, high: Tensor, side: int) -> Tensor:
+    """Cut boxes [components, free, 2] into cells [components, cells, free, 2, 2], the last from low to high."""
+    steps = torch.linspace(0, 1, side + 1, dtype=low.dtype, device=low.device)
+    places = torch.cartesian_prod(*[torch.arange(side, device=low.device)] * low[0].numel()).view(-1, *low[0].shape)
+    share = torch.stack([steps[places], steps[places + 1]], -1)
+    return torch.lerp(low[:, None, ..., None], high[:, None, ..., None], share)
+
+
+def _halved(cells: Tensor) -> Tensor:
+    """Halve each cell where it is widest: [components, cells, free, 2, 2] → twice as many cells."""
+    flat = cells.flatten(2, 3)
+    widest = (flat[..., 1] - flat[..., 0]).argmax(-1, keepdim=True)
+    here = torch.zeros_like(flat[..., 0], dtype=torch.bool).scatter(-1, widest, True)
+    middle = flat.mean(-1)
+    below = torch.stack([flat[..., 0], torch.where(here, middle, flat[..., 1])], -1)
+    above = torch.stack([torch.where(here, middle, flat[..., 0]), flat[..., 1]], -1)
+    return torch.cat([below, above], 1).view(len(cells), -1, *cells.shape[2:])
+
+
+def _with(old: Tensor, chosen: Tensor, new: Tensor, dim: int) -> Tensor:
+    """Put the first half of new cells in the place of chosen ones [components, chosen], the second at the end."""
+    first, second = new.chunk(2, dim)
+    shape = [1] * old.dim()
+    shape[dim - 1], shape[dim] = chosen.shape
+    return torch.cat([old.scatter(dim, chosen.view(shape).expand_as(first), first), second], dim)
+
+
+def _complex(points: Tensor) -> Tensor:
+    return torch.view_as_complex(points.contiguous())

@@ -78,6 +78,25 @@ class DistanceEdges:
         vectors = fixed.squeeze(-1) if isinstance(self.distances, Translations) else fixed
         return self.distances.move(vectors, relation).view_as(fixed)
 
+    def linear(self, number: int) -> tuple[Tensor, Tensor]:
+        """Return α [atoms, components, free] and κ [atoms, components] of a clause: its distances are Σ |α · x + κ|."""
+        translations = isinstance(self.distances, Translations)
+        relations, fixed = self.relations[number], self.fixed[number]
+        fixed = fixed.squeeze(-1) if translations else torch.view_as_complex(fixed.contiguous())
+        alpha = fixed.new_zeros(*relations.shape, self.free)
+        kappa = fixed.new_zeros(relations.shape)
+        for atom, subject, object in self.ends:
+            ones = torch.ones_like(relations[atom])
+            turn = ones if translations else torch.polar(ones, relations[atom])
+            if translations:
+                kappa[atom] += relations[atom]
+            for slot, factor in ((subject, turn), (object, -torch.ones_like(turn))):
+                if slot < self.free:
+                    alpha[atom, :, slot] += factor
+                else:
+                    kappa[atom] += factor * fixed[slot - self.free]
+        return alpha, kappa
+
     def attained(self, forms: LinearForms, components: Tensor) -> Tensor:
         """Return min over forms [clauses] at vectors of all slots [clauses, slots, components, size]."""
         slots = components.squeeze(-1) if isinstance(self.distances, Translations) else components

@@ -28,6 +28,7 @@ def project_columns(  # type: ignore[no-untyped-def]
     table,
     squares,
     places,
+    columns,
     class_of,
     signs,
     count,
@@ -54,8 +55,10 @@ def project_columns(  # type: ignore[no-untyped-def]
 ):
     """Move the numbers at places [nodes, columns] of a table into the set; without squares all weigh the same.
 
-    Some blocks of columns, each of them side by side, as vector instructions want them.
+    Some blocks of columns, each of them side by side, as vector instructions want them. Places of one column alone are
+    those of the first one, with the others next to it.
     """
+    apart = places.shape[1] == columns
     values = np.empty((count, _LANES), table.dtype)
     total, light = np.empty_like(values), np.empty_like(values)
     own = np.empty(len(classes), table.dtype)
@@ -66,14 +69,14 @@ def project_columns(  # type: ignore[no-untyped-def]
     sums, sizes = np.empty(_LANES, np.float64), np.empty(_LANES, np.float64)
     for block in range(first, last):
         start = block * _LANES
-        width = min(_LANES, places.shape[1] - start)
+        width = min(_LANES, columns - start)
         values[:] = 0
         total[:, :width] = 0
         total[:, width:] = 1
         for node in range(len(class_of)):
             one = class_of[node]
             for lane in range(width):
-                place = places[node, start + lane]
+                place = places[node, start + lane] if apart else places[node, 0] + start + lane
                 weight = np.sqrt(squares[place] + np.float32(LEAST_SQUARE)) if len(squares) else np.float32(1)
                 total[one, lane] += weight
                 values[one, lane] += signs[node] * weight * table[place]
@@ -112,7 +115,8 @@ def project_columns(  # type: ignore[no-untyped-def]
             values[one] = np.maximum(values[one], 0)
         for node in range(len(class_of)):
             for lane in range(width):
-                table[places[node, start + lane]] = signs[node] * values[class_of[node], lane]
+                place = places[node, start + lane] if apart else places[node, 0] + start + lane
+                table[place] = signs[node] * values[class_of[node], lane]
 
 
 @inlined
@@ -273,13 +277,17 @@ class CompiledProjection:
             sweeps_over(len(structure.rest)),
             *_laid_out(structure),
         )
+        self._places: Tensor | None = None
         nowhere = torch.empty(len(structure.class_of), 0, dtype=torch.long)
         compiled(lambda: self.project_(torch.empty(0), nowhere))
 
     def project_(self, table: Tensor, places: Tensor, squares: Tensor | None = None) -> None:
         """Project the numbers at places [nodes, columns] of a table's memory, in their place."""
         squares = table.new_empty(0) if squares is None else squares
-        arrays = as_array(table), as_array(squares), as_array(places), *self._arguments
+        if places is not self._places:
+            side_by_side = bool((places.diff(dim=1) == 1).all())
+            self._places, self._firsts = places, as_array(places[:, :1].contiguous() if side_by_side else places)
+        arrays = as_array(table), as_array(squares), self._firsts, places.shape[1], *self._arguments
         blocks = -(-places.shape[1] // _LANES)
         share(torch.get_num_threads(), blocks, lambda _, first, last: project_columns(*arrays, first, last))
 

@@ -56,6 +56,7 @@ class Climber:
         Short trials are for what changes the end of a training and not only its pace: batches, learning rates and other
         kinds of training that learn faster would win them and lose later. So would predicting relations where train
         links the pairs of most valid facts: a fact then speaks against other relations of its pair, which shows late.
+        Label smoothing shows later than they end.
         """
         leader = self.track.attempt({}, None)
         assert leader is not None
@@ -65,10 +66,10 @@ class Climber:
         if self._long or share_of_linked(self.track.graph) <= _LINKED:
             for weight in relation_weights(self.start, self.fixed):
                 leader = self.weigh_relations(leader, weight)
-        for name, value in smoothing(self.start, self.fixed).items():
-            leader = self.challenge(leader, {**leader.trial.changes, name: value}, slow=True, braking=True)
         if not self._long:
             return leader
+        for name, value in smoothing(self.start, self.fixed).items():
+            leader = self.challenge(leader, {**leader.trial.changes, name: value})
         for ladder in further_ladders(change(self.start, leader.trial.changes), self.fixed):
             leader = self.climb(leader, ladder)
         other = other_training(self.start, self.fixed)
@@ -144,14 +145,18 @@ class Climber:
         return outcome, {"clauses.weight": outcome.weight} | (later if outcome.weight else {})
 
     def climb(self, leader: Raced, ladder: Ladder) -> Raced:
-        """Go along the values of a setting, up or else down, for as long as it gets better."""
+        """Go along the values of a setting, up or else down, for as long as it gets better.
+
+        With less of the regulariser a training rises faster, so a short trial of less of it says nothing for as long as
+        the leader still rises.
+        """
         name, values = ladder
-        start = values.index(self._value(leader, name))
+        start, regulariser = values.index(self._value(leader, name)), name == "facts.regulariser_weight"
         for direction in (1, -1):
-            place, first = start + direction, leader
-            while 0 <= place < len(values):
+            place, first, early = start + direction, leader, direction < 0 and regulariser and not self._long
+            while 0 <= place < len(values) and not (early and leader.rises):
                 changes = {**leader.trial.changes, name: values[place]}
-                found = self.challenge(leader, changes, slow=name == "facts.regulariser_weight")
+                found = self.challenge(leader, changes, slow=regulariser)
                 if found is leader:
                     break
                 leader, place = found, place + direction

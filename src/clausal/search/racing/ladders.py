@@ -48,10 +48,10 @@ def relation_weights(start: Settings, fixed: Collection[str]) -> list[str]:
 
 
 def smoothing(start: Settings, fixed: Collection[str]) -> dict[str, float]:
-    """Return label smoothing to try, where there can be some and a user gave none."""
+    """Return the label smoothing to try: none where the start has some, and else some."""
     name = "facts.label_smoothing"
-    possible = start.facts.training != "corruption" and not start.facts.label_smoothing
-    return {name: _SMOOTHING} if possible and name not in fixed else {}
+    possible = start.facts.training != "corruption" and name not in fixed
+    return {name: 0.0 if start.facts.label_smoothing else _SMOOTHING} if possible else {}
 
 
 def share_of_linked(graph: Graph) -> float:

@@ -23,6 +23,7 @@ from clausal.search.racing.judging import Reciprocals
 from clausal.search.trials import train_trial
 from clausal.training import AdversarialSetTraining
 
+_RISING = 0.02  # of a curve's value: if the last third of its epochs gained more, it still rises
 _SLOWEST = 0.6  # what a third of a trial can be expected to gain of what the third before it gained
 
 
@@ -41,6 +42,14 @@ class Raced:
     def value(self) -> float:
         """The MRR on valid at the best epoch; below any other where the trial failed."""
         return -1.0 if self.trial.value is None or self.ranks is None else self.trial.value
+
+    @property
+    def rises(self) -> bool:
+        """Whether the curve of its validations is far from its end."""
+        curve = self.trial.validations
+        last = max(curve, default=0)
+        before = max((epoch for epoch in curve if 3 * epoch <= 2 * last), default=0)
+        return before > 0 and curve[last] - curve[before] > _RISING * curve[last]
 
     def to_come(self, epochs: int) -> float:
         """Return how much MRR a longer training of so many epochs would add: a large regulariser is slow at first."""
