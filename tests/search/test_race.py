@@ -63,7 +63,8 @@ def test_no_more_work_than_planned(trials):
     less = race(graph, (), quick(graph), plan=replace(PLAN, budget=budget))
     assert less.work <= budget
     assert 1 <= len(less.trials) <= len(whole.trials)
-    assert chosen(less)[1][0] == chosen(whole)[1][0]
+    assert less.trials[0].changes == whole.trials[0].changes
+    assert less.trials[0].validations.items() <= whole.trials[0].validations.items()  # it may be shorter
 
 
 def test_the_budget_is_a_share_of_the_training_or_a_minute():
@@ -156,8 +157,9 @@ def test_one_relation_and_a_self_loop_can_be_raced():
 
 
 def raced(number, ranks, weight=0.0):
-    trial = Trial(number, "finished", float(np.mean(ranks)), 1, 0.0, {"clauses.weight": weight})
-    return Raced(trial, np.asarray(ranks, dtype=np.float32))
+    value = float(np.mean(ranks))
+    trial = Trial(number, "finished", value, 1, 0.0, {"clauses.weight": weight}, validations={1: value})
+    return Raced(trial, np.asarray([ranks], dtype=np.float32))
 
 
 def test_clauses_that_hurt_have_no_weight_and_good_ones_the_largest():
@@ -261,6 +263,11 @@ def test_curves_are_continued_as_a_geometric_series():
     assert still_to_come({3: 0.5, 6: 0.7, 9: 0.6}, 100) == 0
     assert still_to_come({3: 0.5}, 100) == 0
     assert still_to_come({3: 0.1, 6: 0.2, 9: 0.4}, 100) == 0
+    assert still_to_come({}, 100) == 0
+    long = {epoch: 0.9 - 0.8 / epoch for epoch in range(2, 33, 2)}  # half of the gain with every doubling
+    assert still_to_come(long, 64) == pytest.approx(0.8 / 32 - 0.8 / 64)
+    assert still_to_come(long, 10**9) == pytest.approx(0.8 / 32)
+    assert still_to_come(long | {32: 0.1}, 64) == 0
 
 
 @pytest.mark.parametrize("braking", [False, True])
@@ -269,8 +276,7 @@ def test_what_brakes_and_leads_all_the_same_wins_whatever_curves_promise(braking
     graph = company()
     climber = Climber(Track(graph, quick(graph), PLAN, None, None, Observer()), change(quick(graph), {}), ())
     climber.start = change(climber.start, {"train.epochs": 60})
-    leader = replace(raced(1, [0.5] * 500), trial=curve(1, {3: 0.2, 6: 0.4, 9: 0.5}))
-    other = replace(raced(2, [0.51] * 500), trial=curve(2, {3: 0.45, 6: 0.5, 9: 0.51}))
+    leader, other = curve(1, {3: 0.2, 6: 0.4, 9: 0.5}), curve(2, {3: 0.45, 6: 0.5, 9: 0.51})
     assert climber._better(other, leader, slow=True, braking=braking) == braking
 
 
@@ -281,13 +287,53 @@ def test_while_a_short_trial_rises_less_of_the_regulariser_is_not_tried(last, tr
     values = []
     climber.track.attempt = lambda changes, leader: values.append(changes["facts.regulariser_weight"])
     climber._value = lambda leader, name: 0.05
-    leader = replace(raced(1, [0.5] * 500), trial=curve(1, {3: 0.4, 6: 0.5, 9: last}))
+    leader = curve(1, {3: 0.4, 6: 0.5, 9: last})
     assert climber.climb(leader, ("facts.regulariser_weight", (0.02, 0.05, 0.2))) is leader
     assert values == tried
 
 
-def curve(number, validations):
-    return Trial(number, "finished", max(validations.values()), 9, 0.0, {}, validations=validations)
+def curve(number, validations, length=1):
+    trial = Trial(number, "finished", max(validations.values()), 9, 0.0, {}, validations=validations)
+    history = np.repeat(np.array([list(validations.values())], dtype=np.float32).T, 500, axis=1)
+    return Raced(trial, history, length=length)
+
+
+@pytest.mark.parametrize(("end", "wins"), [(0.58, False), (0.66, True)])
+def test_less_of_the_regulariser_has_to_lead_after_long_trials(end, wins):
+    """After three epochs it is far ahead of a training that still rises; what counts is where both are after nine."""
+    graph = company()
+    climber = Climber(Track(graph, quick(graph), PLAN, None, None, Observer()), quick(graph), ())
+    climber.start = change(climber.start, {"facts.regulariser_weight": 0.03, "train.epochs": 12})
+    first = curve(1, {1: 0.2, 2: 0.35, 3: 0.45, 6: 0.57, 9: 0.6}, length=3)
+    less = curve(2, {1: 0.4, 2: 0.5, 3: 0.55, 6: 0.57, 9: end}, length=3)
+    lengths = []
+
+    def attempt(changes, leader):
+        lengths.append((changes["facts.regulariser_weight"], climber.track.length))
+        return less
+
+    climber.track.attempt = attempt
+    found = climber.descend(first.until(3), first)
+    assert lengths == [(0.0095, 3)]
+    assert climber.track.length == 1
+    assert found.trial.number == (2 if wins else 1)
+    assert list(found.trial.validations) == [1, 2, 3]  # what follows is compared with short trials
+    assert found.value == pytest.approx(0.55 if wins else 0.45)
+
+
+def test_long_trials_leave_room_for_one_with_clauses():
+    graph, clauses = company(), parse_clauses("manages(X, Y) => works_with(X, Y)")
+    track = Track(graph, quick(graph, clauses), PLAN, None, None, Observer())
+    one = track._work(track._settings({}), 0)
+    track.plan = replace(PLAN, budget=6 * one)
+    track.reserve(clauses)
+    before = track.reserved
+    assert track.lengthen()
+    assert track.length == 2
+    assert track.reserved == before // 2
+    track.plan = replace(PLAN, budget=4 * one)
+    track.length = 1
+    assert not track.lengthen()
 
 
 def test_auto_is_for_a_race_alone():

@@ -28,12 +28,11 @@ from clausal.search.racing.ladders import (
     smoothing,
 )
 from clausal.search.racing.track import Track
-from clausal.search.racing.trial import Raced
+from clausal.search.racing.trial import LONG, Raced
 from clausal.search.space import change, setting
 
 _OVERTAKING = 1.5  # standard errors by which a trial that is behind must be expected to overtake
-_LONG = 15  # epochs of a trial that shows by itself where it leads
-_TRUST = 0.95  # in what the curve of a short trial promises: most bend a little sooner
+_TRUST = 0.95, 0.7  # in what the curve of a short trial promises, and of a longer one: most bend a little sooner
 _LINKED = 0.5  # of valid facts: where more of their pairs are linked in train, to predict relations is to forget them
 _FINE = 10**0.25  # the factor of the last steps along the regulariser's weight
 _AFTER = "clauses.after"
@@ -48,7 +47,7 @@ class Climber:
     @property
     def _long(self) -> bool:
         """Whether a trial shows by itself where it leads."""
-        return self.track.plan.epochs >= _LONG
+        return self.track.plan.epochs >= LONG
 
     def run(self) -> Raced:
         """Return the winner.
@@ -56,16 +55,23 @@ class Climber:
         Short trials are for what changes the end of a training and not only its pace: batches, learning rates and other
         kinds of training that learn faster would win them and lose later. So would predicting relations where train
         links the pairs of most valid facts: a fact then speaks against other relations of its pair, which shows late.
-        Label smoothing shows later than they end.
+        Label smoothing shows later than they end. Where there are so few things to try, the first trial is longer, for
+        a comparison with less of the regulariser at the end.
         """
-        leader = self.track.attempt({}, None)
+        relations = self._long or share_of_linked(self.track.graph) <= _LINKED
+        if not relations:
+            self.track.lengthen()
+        longer = leader = self.track.attempt({}, None)
         assert leader is not None
+        assert longer is not None
+        self.track.length = 1
         for ladder in regulariser_ladder(self.start, self.fixed):
-            leader = self.climb(leader, ladder)
+            leader = self.climb(self.track.cut(leader), ladder)
+        if not relations:
+            return self.descend(leader, longer)
         leader = self.track.enlarge(leader, trials=3)
-        if self._long or share_of_linked(self.track.graph) <= _LINKED:
-            for weight in relation_weights(self.start, self.fixed):
-                leader = self.weigh_relations(leader, weight)
+        for weight in relation_weights(self.start, self.fixed):
+            leader = self.weigh_relations(leader, weight)
         if not self._long:
             return leader
         for name, value in smoothing(self.start, self.fixed).items():
@@ -80,6 +86,20 @@ class Climber:
         if "model.dim" not in self.fixed and self.track.plan.dim == self.start.model.dim:
             leader = self.challenge(leader, {**leader.trial.changes, "model.dim": 2 * self.start.model.dim})
         return leader
+
+    def descend(self, leader: Raced, longer: Raced) -> Raced:
+        """Try one step less of the regulariser than the first trial has, as long as that, if nothing led it before.
+
+        With less of it a training rises faster, and short trials would go down for as long as they can.
+        """
+        for name, values in regulariser_ladder(self.start, self.fixed):
+            place = values.index(self._value(longer, name)) - 1
+            if longer.length == 1 or place < 0 or leader.trial.number != longer.trial.number or not leader.rises:
+                continue
+            self.track.length = longer.length
+            leader = self.challenge(longer, {name: values[place]}, slow=True)
+            self.track.length = 1
+        return self.track.cut(leader)
 
     def weigh_relations(self, leader: Raced, name: str) -> Raced:
         """Try weights of predicting relations: from 1 upwards if that is better than none, and else downwards."""
@@ -115,7 +135,7 @@ class Climber:
         found = compare(one.ranks, leader.ranks)
         if not slow or self._long or (braking and found.better()):
             return found.better()
-        promise = _TRUST * (one.to_come(epochs) - leader.to_come(epochs))
+        promise = _TRUST[self.track.length > 1] * (one.to_come(epochs) - leader.to_come(epochs))
         later = Comparison(found.difference + promise, found.error)
         return later.better() if found.difference > 0 else later.better(_OVERTAKING)
 

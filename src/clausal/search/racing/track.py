@@ -23,6 +23,7 @@ from clausal.search.racing.trial import Raced, RankFiles, make_trial
 from clausal.search.racing.work import Size, training_work
 from clausal.search.space import change
 
+_LENGTHS = 2, 3  # of trials that show what short ones do not
 _HOPELESS = 0.05  # so much below the leader at the same epoch, and no trial has caught up
 
 
@@ -46,6 +47,7 @@ class Track:
         self.spent = 0
         self.reserved = 0
         self.share = 1  # how often the plan's dimension goes into that of the trials now
+        self.length = 1  # and the plan's epochs into theirs
 
     def reserve(self, clauses: Sequence[Clause]) -> None:
         """Keep a part of the budget for trials with clauses, at most half of it."""
@@ -54,8 +56,13 @@ class Track:
             self.reserved = min(CLAUSE_TRIALS * one, self.plan.budget // 2)
 
     def find(self, changes: Mapping[str, Any]) -> Raced | None:
-        """Return the trial with these changes, if it was made before at the present dimension."""
-        return next((one for one in self.made if one.trial.changes == changes and one.share == self.share), None)
+        """Return the trial with these changes that was made before at the present dimension, as long or longer."""
+        alike = [one for one in self.made if one.trial.changes == changes and one.share == self.share]
+        return next((self.cut(one) for one in alike if one.length >= self.length), None)
+
+    def cut(self, raced: Raced) -> Raced:
+        """Return a longer trial as it was at the present length."""
+        return raced.until(self.length * self.plan.epochs) if raced.length > self.length else raced
 
     def enlarge(self, leader: Raced, trials: int) -> Raced:
         """Go on at twice the dimension, where the budget has room for some trials; return the leader there."""
@@ -69,11 +76,29 @@ class Track:
             return leader
         return larger
 
+    def lengthen(self) -> bool:
+        """Make trials two or three times as long, if the budget has room for two of them and half a short one.
+
+        Trials with clauses give way, all but one. Says whether there was room.
+        """
+        one, with_clauses = self._work(self._settings({}), 0), self.reserved // CLAUSE_TRIALS
+        for reserved in (self.reserved, with_clauses):
+            room = self.plan.budget - self.spent - reserved
+            fitting = [
+                length
+                for length in _LENGTHS
+                if (2 * length + 0.5) * one <= room and length * self.plan.epochs <= self.start.train.epochs
+            ]
+            if fitting:
+                self.length, self.reserved = max(fitting), reserved
+                return True
+        return False
+
     def attempt(self, changes: Mapping[str, Any], leader: Raced | None, clauses: Sequence[Clause] = ()) -> Raced | None:
         """Make a trial and compare it with the leader; None where the rest of the budget is too small for it."""
-        before = self.find(changes)
-        if before is not None:
-            return before
+        made = self.find(changes)
+        if made is not None:
+            return made
         settings = self._settings(changes)
         work = self._work(settings, len(clauses))
         if leader is not None and self.spent + work > self.plan.budget - (0 if clauses else self.reserved):
@@ -88,13 +113,14 @@ class Track:
             about = {"work": self._work(settings, len(clauses), epochs), "dim": settings.model.dim, "epochs": epochs}
             if leader is not None:
                 about["against"] = leader.trial.number
-                if raced.ranks is not None and leader.ranks is not None:
-                    found = compare(raced.ranks, leader.ranks)
+                before = self.cut(leader).ranks
+                if raced.ranks is not None and before is not None:
+                    found = compare(raced.ranks, before)
                     about |= {"difference": round(found.difference, 6), "error": round(found.error, 6)}
             raced = self.files.write(replace(raced, trial=replace(raced.trial, about=about)), number)
             if self.journal is not None:
                 self.journal.append(raced.trial)
-        raced = replace(raced, share=self.share)
+        raced = replace(raced, share=self.share, length=self.length)
         self.made.append(raced)
         self.spent += int(raced.trial.about["work"])
         self._tell(raced)
@@ -106,7 +132,8 @@ class Track:
         dim = max(2, round(self.share * wanted.model.dim * self.plan.dim / self.start.model.dim / 2) * 2)
         weight = changes.get("clauses.weight", 0.0)
         small = {"model.dim": dim, "evaluate.patience": 0, "clauses.weight": weight, "evaluate.metric": "mrr"}
-        settings = change(wanted, small | {"train.epochs": self.plan.epochs, "evaluate.every": self.plan.every})
+        epochs = self.length * self.plan.epochs
+        settings = change(wanted, small | {"train.epochs": epochs, "evaluate.every": self.plan.every})
         if settings.train.passes == self.start.train.passes:
             return settings
         # Another kind of training, with other passes: as much work as the others.

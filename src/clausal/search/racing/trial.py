@@ -1,14 +1,16 @@
-"""One trial of a race: a short training, and the ranks that it gives the valid facts at its best epoch."""
+"""One trial of a race: a short training, and the ranks that it gives the valid facts at each validation."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import log2, nan
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clausal.config import Settings
 from clausal.errors import InputError
@@ -18,25 +20,45 @@ from clausal.graph.graph import Graph
 from clausal.logic.syntax import Clause
 from clausal.model.predictor import LinkPredictor
 from clausal.observer import Observer
-from clausal.search.journal import FINISHED, Trial
+from clausal.search.journal import Trial
 from clausal.search.racing.judging import Reciprocals
 from clausal.search.trials import train_trial
 from clausal.training import AdversarialSetTraining
 
 _RISING = 0.02  # of a curve's value: if the last third of its epochs gained more, it still rises
-_SLOWEST = 0.6  # what a third of a trial can be expected to gain of what the third before it gained
+_SLOWEST = 0.6  # what a part of a trial can be expected to gain of what the part before it gained
+_THIRDS = (1 / 3, 2 / 3, 1.0)
+_ENOUGH = 5  # validations of a curve with values at a quarter and at a half of it
+LONG = 15
+"""Epochs of a trial that shows by itself where it leads."""
 
 
 @dataclass(frozen=True, eq=False)
 class Raced:
-    """A trial as its journal has it, and the reciprocal ranks of the valid facts; none where it failed.
+    """A trial as its journal has it, and the reciprocal ranks of the valid facts at each of its validations.
 
-    Trials of one race that can be compared have the same ``share`` of the final dimension.
+    There are none where it failed. Trials of one race that can be compared have the same ``share`` of the final
+    dimension and the same ``length``, or are cut to it.
     """
 
     trial: Trial
-    ranks: Reciprocals | None
+    history: NDArray[np.float32] | None  # [validations, facts]
     share: int = 1
+    length: int = 1
+
+    @property
+    def ranks(self) -> Reciprocals | None:
+        """The reciprocal ranks at the best epoch."""
+        return None if self.history is None else self.history[_best(self.trial.validations)]
+
+    def until(self, epoch: int) -> Raced:
+        """Return the trial as it was after some epochs."""
+        curve = {at: value for at, value in self.trial.validations.items() if at <= epoch}
+        if self.history is None or not curve:
+            return self
+        best = list(curve)[_best(curve)]
+        trial = replace(self.trial, validations=curve, value=curve[best], epoch=best)
+        return replace(self, trial=trial, history=self.history[: len(curve)], length=1)
 
     @property
     def value(self) -> float:
@@ -56,22 +78,36 @@ class Raced:
         return still_to_come(self.trial.validations, epochs) if self.ranks is not None else 0.0
 
 
-def still_to_come(validations: Mapping[int, float], epochs: int) -> float:
-    """Continue the gains of the last two thirds of a curve as a geometric series (Aitken), up to some epoch.
+def _best(curve: Mapping[int, float]) -> int:
+    """Return the place of the largest value, the first one of equals."""
+    values = list(curve.values())
+    return values.index(max(values))
 
-    A curve that no longer rises, or rises faster and faster, is not continued.
+
+def still_to_come(validations: Mapping[int, float], epochs: int) -> float:
+    """Continue the gains of a curve as a geometric series (Aitken), up to some epoch.
+
+    The gains of a short curve are those of its last two thirds, and go on with every third. Later, curves bend less: of
+    a long one they are those of its last two doublings of epochs, and go on with every doubling. A curve that no longer
+    rises, or rises faster and faster, is not continued.
     """
     last = max(validations, default=0)
-    points = [max((epoch for epoch in validations if 3 * epoch <= part * last), default=0) for part in (1, 2, 3)]
-    if not points[0] or len(set(points)) < 3:
-        return 0.0
-    first, second, third = (validations[epoch] for epoch in points)
+    long = last >= LONG and len(validations) >= _ENOUGH
+    first, second, third = (_value_at(validations, part * last) for part in ((0.25, 0.5, 1) if long else _THIRDS))
     before, now = second - first, third - second
     if not 0 < now < before or third < max(validations.values()):
         return 0.0
-    ratio, further = min(now / before, _SLOWEST), (epochs - last) / (points[2] - points[1])
+    further = log2(epochs / last) if long else 3 * (epochs / last - 1)
+    ratio = min(now / before, _SLOWEST)
     gain: float = now * ratio * (1 - ratio ** max(0.0, further)) / (1 - ratio)
     return min(gain, 1 - third)
+
+
+def _value_at(validations: Mapping[int, float], epoch: float) -> float:
+    """Return a curve's value at an epoch, between two validations on the line by the logarithm of epochs; or NaN."""
+    if not validations or epoch < min(validations):
+        return nan
+    return float(np.interp(log2(epoch), [log2(at) for at in validations], list(validations.values())))
 
 
 def make_trial(
@@ -95,11 +131,11 @@ def make_trial(
         tell=lambda _: None,
         prepared=ranking.watch,
     )
-    best = ranking.best
+    ranks = np.stack(ranking.ranks) if ranking.ranks else None
     trial = Trial(
         number=0,
         state=result.state,
-        value=ranking.value if best is not None else None,
+        value=ranking.value if ranks is not None else None,
         epoch=ranking.epoch,
         seconds=time.monotonic() - started,
         changes=dict(changes),
@@ -107,15 +143,15 @@ def make_trial(
         validations=ranking.validations,
         about={"epochs": len(result.records)},
     )
-    return Raced(trial, best if result.state == FINISHED or best is not None else None)
+    return Raced(trial, ranks)
 
 
 class _Ranking:
-    """Takes the place of a training's validation, and keeps the ranks of its best one."""
+    """Takes the place of a training's validation, and keeps the ranks of each."""
 
     def __init__(self, graph: Graph, settings: Settings) -> None:
         self.graph, self.ties = graph, settings.evaluate.ties
-        self.best: Reciprocals | None = None
+        self.ranks: list[Reciprocals] = []
         self.value, self.epoch = -1.0, 0
         self.validations: dict[int, float] = {}
         self.training: AdversarialSetTraining | None = None
@@ -128,9 +164,10 @@ class _Ranking:
         found = evaluate(predictor.with_table(), self.graph, split="valid", ties=self.ties)
         metrics, epoch = dict(found.filtered["both"]), self.training.position.epoch if self.training else 0
         self.validations[epoch] = round(metrics["mrr"], 6)
+        sides = 1 / found.ranks.of("filtered", "both").reshape(2, -1)
+        self.ranks.append(sides.mean(axis=0).astype(np.float32))
         if metrics["mrr"] > self.value:
-            sides = 1 / found.ranks.of("filtered", "both").reshape(2, -1)
-            self.value, self.epoch, self.best = metrics["mrr"], epoch, sides.mean(axis=0).astype(np.float32)
+            self.value, self.epoch = metrics["mrr"], epoch
         return metrics
 
 
@@ -142,10 +179,10 @@ class RankFiles:
 
     def write(self, raced: Raced, number: int) -> Raced:
         """Keep the ranks of a trial under its number."""
-        if self.folder is not None and raced.ranks is not None:
+        if self.folder is not None and raced.history is not None:
             make_folder(self.folder)
             with atomic_file(self._path(number)) as temporary, temporary.open("wb") as file:
-                np.save(file, raced.ranks, allow_pickle=False)
+                np.save(file, raced.history, allow_pickle=False)
         return replace(raced, trial=replace(raced.trial, number=number))
 
     def read(self, trial: Trial, facts: int) -> Raced:
@@ -157,7 +194,8 @@ class RankFiles:
             ranks = np.load(path, allow_pickle=False)
         except (OSError, ValueError, EOFError):
             ranks = None
-        if not isinstance(ranks, np.ndarray) or ranks.shape != (facts,) or ranks.dtype != np.float32:
+        shape = len(trial.validations), facts
+        if not isinstance(ranks, np.ndarray) or ranks.shape != shape or ranks.dtype != np.float32:
             raise InputError(f"{path}: missing or damaged: the race cannot go on; train in another --out")
         return Raced(trial, ranks)
 
