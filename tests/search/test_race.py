@@ -321,6 +321,14 @@ def test_less_of_the_regulariser_has_to_lead_after_long_trials(end, wins):
     assert found.value == pytest.approx(0.55 if wins else 0.45)
 
 
+@pytest.mark.parametrize(("fixed", "epochs"), [((), 6), (("facts.regulariser_weight",), 3)])
+def test_the_first_trial_is_longer_where_the_regulariser_is_raced(fixed, epochs):
+    graph = company()
+    found = race(graph, (), quick(graph), fixed=fixed, plan=PLAN)
+    assert found.trials[0].about["epochs"] == epochs
+    assert ("of 6)" in found.explanation) == (epochs == 6)
+
+
 def test_long_trials_leave_room_for_one_with_clauses():
     graph, clauses = company(), parse_clauses("manages(X, Y) => works_with(X, Y)")
     track = Track(graph, quick(graph, clauses), PLAN, None, None, Observer())

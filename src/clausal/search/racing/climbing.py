@@ -58,19 +58,19 @@ class Climber:
         Label smoothing shows later than they end. Where there are so few things to try, the first trial is longer, for
         a comparison with less of the regulariser at the end.
         """
-        relations = self._long or share_of_linked(self.track.graph) <= _LINKED
-        if not relations:
+        weights, regularisers = self._relation_weights(), regulariser_ladder(self.start, self.fixed)
+        if regularisers and not weights and not self._long:
             self.track.lengthen()
-        longer = leader = self.track.attempt({}, None)
-        assert leader is not None
-        assert longer is not None
+        first = self.track.attempt({}, None)
+        assert first is not None
         self.track.length = 1
-        for ladder in regulariser_ladder(self.start, self.fixed):
-            leader = self.climb(self.track.cut(leader), ladder)
-        if not relations:
-            return self.descend(leader, longer)
+        leader = self.track.cut(first)
+        for ladder in regularisers:
+            leader = self.climb(leader, ladder)
+        if first.length > 1:
+            return self.descend(leader, first)
         leader = self.track.enlarge(leader, trials=3)
-        for weight in relation_weights(self.start, self.fixed):
+        for weight in weights:
             leader = self.weigh_relations(leader, weight)
         if not self._long:
             return leader
@@ -87,17 +87,22 @@ class Climber:
             leader = self.challenge(leader, {**leader.trial.changes, "model.dim": 2 * self.start.model.dim})
         return leader
 
-    def descend(self, leader: Raced, longer: Raced) -> Raced:
-        """Try one step less of the regulariser than the first trial has, as long as that, if nothing led it before.
+    def _relation_weights(self) -> list[str]:
+        """Return the weight of predicting relations, if trials can tell what it leads to."""
+        told = self._long or share_of_linked(self.track.graph) <= _LINKED
+        return relation_weights(self.start, self.fixed) if told else []
+
+    def descend(self, leader: Raced, first: Raced) -> Raced:
+        """Try one step less of the regulariser than the first trial has, as long as that, if it still leads.
 
         With less of it a training rises faster, and short trials would go down for as long as they can.
         """
         for name, values in regulariser_ladder(self.start, self.fixed):
-            place = values.index(self._value(longer, name)) - 1
-            if longer.length == 1 or place < 0 or leader.trial.number != longer.trial.number or not leader.rises:
+            place = values.index(self._value(first, name)) - 1
+            if place < 0 or leader.trial.number != first.trial.number or not leader.rises:
                 continue
-            self.track.length = longer.length
-            leader = self.challenge(longer, {name: values[place]}, slow=True)
+            self.track.length = first.length
+            leader = self.challenge(first, {name: values[place]}, slow=True)
             self.track.length = 1
         return self.track.cut(leader)
 
