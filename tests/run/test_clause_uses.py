@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 import clausal
+from clausal.cli.clause_use import advice
 from clausal.run.clause_uses import clause_uses
 
 FACTS = [(f"e{number}", relation, f"e{(number + 1) % 40}") for number in range(40) for relation in ("p", "q")]
@@ -31,6 +32,8 @@ def test_a_clause_that_votes_says_so_and_one_that_cannot_does_not(run):
     assert clause_uses(voting) == ["hard, vote", "loss, vote", "vote", "loss"]
     without_gain = replace(fused, fused=replace(fused.fusion, basis="no gain"))
     assert clause_uses(without_gain) == clause_uses(run)
+    assert any("--ranking fused" in line for line in advice(voting))
+    assert not any("votes" in line for line in advice(without_gain))
 
 
 def test_a_weight_of_zero_leaves_what_is_hard(run):

@@ -52,17 +52,19 @@ def _effect(row: dict[str, Any]) -> tuple[bool, float]:
     return "loss" in str(row.get("used")), change
 
 
-def advice(run: Run) -> str:
-    """Return when clauses are for the loss, for entailment and for votes."""
+def advice(run: Run) -> list[str]:
+    """Return when clauses are for the loss, for entailment and for votes, a line each; votes that gain are named."""
     path = quote(str(run.path))
     votes = f"clausal evaluate {path} --ranking fused" if run.is_fused else f"clausal fuse {path} --mine --out RUN2"
-    lines = [f"rules with exceptions, such as mined ones, are best as votes: {votes}"]
+    lines = []
+    if not run.is_fused or run.fusion.basis != "no gain":
+        lines.append(f"rules with exceptions, such as mined ones, are best as votes: {votes}")
     if run.clauses:
         lines += [
             f"clauses that hold for certain can put what follows first: clausal evaluate {path} --ranking entailed",
             _about_hard(run, path),
         ]
-    return "\n".join(lines)
+    return lines
 
 
 def _about_hard(run: Run, path: str) -> str:

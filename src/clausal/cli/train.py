@@ -138,7 +138,8 @@ def train(
         say_votes(run.fusion)
     assert run.path is not None
     _say_next(run.path, run.graph)
-    say(advice(run))
+    for line in advice(run):
+        say(line)
 
 
 @dataclass(frozen=True)
