@@ -104,7 +104,7 @@ def best(graph: Graph, start: Settings, seeds: int):
     ):
         for seed in range(seeds):
             settings = change(start, {"train.seed": seed})
-            plan = make_plan(Size.of(graph), settings, 0, TWO_CORES)
+            plan = make_plan(Size.of(graph), settings, TWO_CORES)
             found = race(graph, (), settings, plan=plan, observer=Calling(message=print))
             yield {"seed": seed, "changes": dict(found.changes), **trained(graph, found.settings)}
 

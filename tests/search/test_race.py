@@ -70,9 +70,9 @@ def test_no_more_work_than_planned(trials):
 def test_the_budget_is_a_share_of_the_training_or_a_minute():
     graph = company()
     settings, size, machine = quick(graph), Size.of(graph), this_machine("cpu")
-    assert make_plan(size, settings, 0, machine).budget == minutes_of_work(1, machine)
+    assert make_plan(size, settings, machine).budget == minutes_of_work(1, machine)
     large = Size(10_000, 50, 100_000, 5_000)
-    plan = make_plan(large, change(settings, {"model.dim": 512, "train.epochs": 100}), 0, machine)
+    plan = make_plan(large, change(settings, {"model.dim": 512, "train.epochs": 100}), machine)
     final = training_work(large, change(settings, {"model.dim": 512, "train.epochs": 100}), 0, machine)
     assert plan.budget == int(0.4 * final)
     assert plan.dim == 256
@@ -329,19 +329,27 @@ def test_the_first_trial_is_longer_where_the_regulariser_is_raced(fixed, epochs)
     assert ("of 6)" in found.explanation) == (epochs == 6)
 
 
-def test_long_trials_leave_room_for_one_with_clauses():
+def test_settings_are_raced_with_clauses_as_without():
+    """The budget is spent to the end by the settings, and trials with clauses have one of their own."""
     graph, clauses = company(), parse_clauses("manages(X, Y) => works_with(X, Y)")
-    track = Track(graph, quick(graph, clauses), PLAN, None, None, Observer())
+    whole = race(graph, (), quick(graph), plan=PLAN)
+    plan = replace(PLAN, budget=whole.work)
+    alone, beside = race(graph, (), quick(graph), plan=plan), race(graph, clauses, quick(graph, clauses), plan=plan)
+    assert chosen(beside)[1][: len(alone.trials)] == chosen(alone)[1]
+    later = beside.trials[len(alone.trials) :]
+    assert 1 <= len(later) <= 2
+    assert all("clauses.weight" in trial.changes for trial in later)
+    assert beside.work - alone.work == sum(int(trial.about["work"]) for trial in later) <= plan.budget // 2
+
+
+def test_long_trials_need_room_for_two():
+    graph = company()
+    track = Track(graph, quick(graph), PLAN, None, None, Observer())
     one = track._work(track._settings({}), 0)
-    track.plan = replace(PLAN, budget=6 * one)
-    track.reserve(clauses)
-    before = track.reserved
-    assert track.lengthen()
-    assert track.length == 2
-    assert track.reserved == before // 2
-    track.plan = replace(PLAN, budget=4 * one)
-    track.length = 1
-    assert not track.lengthen()
+    for units, length in ((5, 2), (4, 1)):
+        track.plan, track.length = replace(PLAN, budget=units * one), 1
+        track.lengthen()
+        assert track.length == length
 
 
 def test_auto_is_for_a_race_alone():

@@ -50,7 +50,7 @@ def train_best(
     settings = start_settings(graph, clauses, settings, fixed)
     check_arguments(graph, clauses, settings)
     size = Size.of(judged_graph(graph, settings)[0])
-    plan = make_plan(size, settings, len(clauses), this_machine(settings.train.device), minutes)
+    plan = make_plan(size, settings, this_machine(settings.train.device), minutes)
     about = {"fixed": sorted(fixed), "plan": plan.to_dict(), "votes": votes}
     directory = RunDirectory.create(out, graph, clauses, settings, race=about)
     return _go_on(directory, observer or Observer())

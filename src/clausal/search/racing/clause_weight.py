@@ -12,8 +12,7 @@ from clausal.search.racing.trial import Raced
 
 _FACTORS = (0.01, 0.1, 1.0)  # of the rule's weight for clauses that hold
 FIRST_FACTOR = _FACTORS[1]
-CLAUSE_TRIALS = 2
-"""How many weights are tried: the middle one, and the larger one if that costs nothing, or else the smaller one."""
+"""Two weights are tried: the middle one, and the larger one if that costs nothing, or else the smaller one."""
 SHARE_WITHOUT = 2 / 3
 """Of the epochs of a short trial are without clauses: these slow the start, which is not what a training ends with."""
 _LOSS = 0.002  # of MRR: more is not taken for noise, however few valid facts there are

@@ -17,7 +17,6 @@ from clausal.search.space import change
 SHARE = 0.4  # of the final training's work
 MINUTES = 1.0  # or this, where it is more
 _TRIALS = 6, 11  # if a race has room for so many, the dimension is large enough; and trials are longer than so
-_OF_CLAUSES = 3
 _EPOCHS = 9, 40  # of a trial: the least and the most
 _VALIDATIONS = 9, 3  # of a long trial and of a short one
 _PARTS = 1, 2, 4  # of the final dimension
@@ -43,11 +42,10 @@ class Plan:
         return asdict(self)
 
 
-def make_plan(size: Size, settings: Settings, clauses: int, machine: Machine, minutes: float = MINUTES) -> Plan:
-    """Plan a race for a final training with ``settings``."""
+def make_plan(size: Size, settings: Settings, machine: Machine, minutes: float = MINUTES) -> Plan:
+    """Plan a race for a final training with ``settings``: the same with clauses as without."""
     budget = max(int(SHARE * training_work(size, settings, 0, machine)), minutes_of_work(minutes, machine))
-    fewest, usual = (count + (_OF_CLAUSES if clauses else 0) for count in _TRIALS)
-    (least, most), (many, few) = _EPOCHS, _VALIDATIONS
+    (fewest, usual), (least, most), (many, few) = _TRIALS, _EPOCHS, _VALIDATIONS
     for part in _PARTS:
         dim = min(settings.model.dim, max(_SMALLEST, settings.model.dim // part // 2 * 2))
         one = training_work(size, change(settings, {"model.dim": dim}), 0, machine, epochs=1)

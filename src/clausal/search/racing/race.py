@@ -59,20 +59,20 @@ def race(
     """Choose settings for a graph on its valid facts, from ``settings`` on, or from those of the rule.
 
     Settings named in ``fixed`` stay as they are. The work is at most 40 % of the final training's, or ``minutes`` where
-    that is more. With a ``journal``, and a folder for ``ranks``, a race that was interrupted goes on where it was.
+    that is more; up to two trials with clauses come on top. With a ``journal``, and a folder for ``ranks``, a race that
+    was interrupted goes on where it was.
     """
     settings = start_settings(graph, clauses, settings, fixed)
     check_clauses(clauses, graph.entities, graph.relations)
     judged, held_out = judged_graph(graph, settings)
     size, machine = Size.of(judged), this_machine(settings.train.device)
-    plan = plan or make_plan(size, settings, len(clauses), machine, minutes)
+    plan = plan or make_plan(size, settings, machine, minutes)
     if not len(judged.valid):
         nothing = "No race: there are no valid facts, and train has none to spare; these are the settings of the rule."
         return Race(settings, {}, [], plan, 0, nothing, clauses)
     track = Track(judged, settings, plan, Journal(Path(journal)) if journal else None, ranks, observer or Observer())
     raced_clauses = bool(clauses) and settings.clauses.weight == AUTO and settings.clauses.adversary != "none"
     weighed = weigh_for_training(clauses, judged, observer) if raced_clauses else []
-    track.reserve([one.clause for one in weighed if one.weight])
     runner = Climber(track, settings, fixed)
     winner = runner.run()
     chosen = dict(winner.trial.changes)
@@ -93,7 +93,8 @@ def race(
     text = explain(track.made, winner, plan, track.spent, held_out)
     if raced_clauses:
         text = f"{text} {outcome.explanation}"
-    return Race(final, chosen, [one.trial for one in track.made], plan, track.spent, text, clauses, table)
+    work = track.spent + track.for_clauses
+    return Race(final, chosen, [one.trial for one in track.made], plan, work, text, clauses, table)
 
 
 def start_settings(

@@ -15,7 +15,6 @@ from clausal.logic.syntax import Clause
 from clausal.observer import Calling, Observer, PassReport
 from clausal.search.best import this_machine
 from clausal.search.journal import Journal
-from clausal.search.racing.clause_weight import CLAUSE_TRIALS
 from clausal.search.racing.judging import compare
 from clausal.search.racing.plan import Plan
 from clausal.search.racing.report import describe
@@ -45,15 +44,9 @@ class Track:
         self.written = iter(journal.read() if journal else [])
         self.made: list[Raced] = []
         self.spent = 0
-        self.reserved = 0
+        self.for_clauses = 0
         self.share = 1  # how often the plan's dimension goes into that of the trials now
         self.length = 1  # and the plan's epochs into theirs
-
-    def reserve(self, clauses: Sequence[Clause]) -> None:
-        """Keep a part of the budget for trials with clauses, at most half of it."""
-        if clauses:
-            one = self._work(self._settings({"clauses.weight": 1.0}), len(clauses))
-            self.reserved = min(CLAUSE_TRIALS * one, self.plan.budget // 2)
 
     def find(self, changes: Mapping[str, Any]) -> Raced | None:
         """Return the trial with these changes that was made before at the present dimension, as long or longer."""
@@ -69,39 +62,36 @@ class Track:
         if 2 * self.plan.dim * self.share > self.start.model.dim:
             return leader
         self.share *= 2
-        work, room = self._work(self._settings(leader.trial.changes), 0), self.plan.budget - self.reserved
-        larger = self.attempt(leader.trial.changes, leader) if self.spent + trials * work <= room else None
+        work = trials * self._work(self._settings(leader.trial.changes), 0)
+        larger = self.attempt(leader.trial.changes, leader) if self.spent + work <= self.plan.budget else None
         if larger is None or larger.ranks is None:
             self.share //= 2
             return leader
         return larger
 
-    def lengthen(self) -> bool:
-        """Make trials two or three times as long, if the budget has room for two of them and half a short one.
-
-        Trials with clauses give way, all but one. Says whether there was room.
-        """
-        one, with_clauses = self._work(self._settings({}), 0), self.reserved // CLAUSE_TRIALS
-        for reserved in (self.reserved, with_clauses):
-            room = self.plan.budget - self.spent - reserved
-            fitting = [
-                length
-                for length in _LENGTHS
-                if (2 * length + 0.5) * one <= room and length * self.plan.epochs <= self.start.train.epochs
-            ]
-            if fitting:
-                self.length, self.reserved = max(fitting), reserved
-                return True
-        return False
+    def lengthen(self) -> None:
+        """Make trials two or three times as long, if the budget has room for two of them and half a short one."""
+        one, room = self._work(self._settings({}), 0), self.plan.budget - self.spent
+        fitting = [
+            length
+            for length in _LENGTHS
+            if (2 * length + 0.5) * one <= room and length * self.plan.epochs <= self.start.train.epochs
+        ]
+        self.length = max(fitting, default=1)
 
     def attempt(self, changes: Mapping[str, Any], leader: Raced | None, clauses: Sequence[Clause] = ()) -> Raced | None:
-        """Make a trial and compare it with the leader; None where the rest of the budget is too small for it."""
+        """Make a trial and compare it with the leader; None where the rest of the budget is too small for it.
+
+        Trials with clauses have a budget of their own, half of the other, so that settings are raced with clauses as
+        without.
+        """
         made = self.find(changes)
         if made is not None:
             return made
         settings = self._settings(changes)
         work = self._work(settings, len(clauses))
-        if leader is not None and self.spent + work > self.plan.budget - (0 if clauses else self.reserved):
+        spent, budget = (self.for_clauses, self.plan.budget // 2) if clauses else (self.spent, self.plan.budget)
+        if leader is not None and spent + work > budget:
             return None
         number = len(self.made) + 1
         raced = self._replayed(number, changes)
@@ -122,7 +112,10 @@ class Track:
                 self.journal.append(raced.trial)
         raced = replace(raced, share=self.share, length=self.length)
         self.made.append(raced)
-        self.spent += int(raced.trial.about["work"])
+        if clauses:
+            self.for_clauses += int(raced.trial.about["work"])
+        else:
+            self.spent += int(raced.trial.about["work"])
         self._tell(raced)
         return raced
 
