@@ -15,8 +15,8 @@ _REMARK = """\
 *World, no valid* is the one graph where clauses cost more than noise. The race holds out facts of train there, and
 mined rules conclude 33 % of these from the rest, but only 12 % of the test facts from train: what helps the former
 costs the latter. Valid facts that are like the questions to come are the way out. In the records of 2026-11-18 all
-graphs but Kinship are of a race that spared work for trials with clauses, and of votes that had to gain 1.6 standard errors
-instead of one: with the latter UMLS' second seed has .984 fused, which counts as .960 in its mean.
+graphs but Kinship are of a race that spared work for trials with clauses, and of votes that had to gain 1.6 standard
+errors instead of one: with the latter UMLS' second seed has .984 fused, which counts as .960 in its mean.
 """
 Record = dict[str, Any]
 
