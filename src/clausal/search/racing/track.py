@@ -55,7 +55,9 @@ class Track:
 
     def cut(self, raced: Raced) -> Raced:
         """Return a longer trial as it was at the present length."""
-        return raced.until(self.length * self.plan.epochs) if raced.length > self.length else raced
+        if raced.length <= self.length:
+            return raced
+        return replace(raced.until(self.length * self.plan.epochs), length=self.length)
 
     def enlarge(self, leader: Raced, trials: int) -> Raced:
         """Go on at twice the dimension, where the budget has room for some trials; return the leader there."""

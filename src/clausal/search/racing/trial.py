@@ -58,7 +58,7 @@ class Raced:
             return self
         best = list(curve)[_best(curve)]
         trial = replace(self.trial, validations=curve, value=curve[best], epoch=best)
-        return replace(self, trial=trial, history=self.history[: len(curve)], length=1)
+        return replace(self, trial=trial, history=self.history[: len(curve)])
 
     @property
     def value(self) -> float:
